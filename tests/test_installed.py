@@ -30,7 +30,7 @@ def package_name(folder: Path) -> str:
     return ".".join([mapped, *inner])
 
 
-def test_the_package_list_is_the_trees() -> None:
+def test_the_package_list_is_the_trees():
     folders = {path.parent for top in MAPPED.values() for path in (ROOT / top).rglob("*.py")}
     assert sorted(SETTINGS["packages"]) == sorted(map(package_name, folders))
 
@@ -74,7 +74,7 @@ def python(archives: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def test_the_archives_have_the_files_of_the_tree(archives: Path) -> None:
+def test_the_archives_have_the_files_of_the_tree(archives: Path):
     [wheel], [sdist] = archives.glob("*.whl"), archives.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as packed, tarfile.open(sdist) as source:
         inner = set(packed.namelist())
@@ -105,7 +105,7 @@ WHERE = (
 )
 
 
-def test_started_in_the_root_it_is_the_tree(python: Path) -> None:
+def test_started_in_the_root_it_is_the_tree(python: Path):
     printed = run(python, ROOT, "-c", WHERE).split()
     assert printed == [
         str(ROOT / "tilewright/__init__.py"),
@@ -113,19 +113,19 @@ def test_started_in_the_root_it_is_the_tree(python: Path) -> None:
     ]
 
 
-def test_started_elsewhere_it_is_the_installed_package(python: Path, tmp_path: Path) -> None:
+def test_started_elsewhere_it_is_the_installed_package(python: Path, tmp_path: Path):
     packages = python.parents[1] / "lib"
     for path in map(Path, run(python, tmp_path, "-c", WHERE).split()):
         assert path.is_relative_to(packages)
 
 
-def test_pytest_runs_in_the_root(python: Path) -> None:
+def test_pytest_runs_in_the_root(python: Path):
     options = ("-rp", "-p", "no:cacheprovider")
     file = "tests/dialects/cute/test_int_tuple.py"
     assert f"PASSED {file}" in run(python, ROOT, "-m", "pytest", *options, file)
 
 
-def test_the_doors_of_the_readme_are_open(python: Path, tmp_path: Path) -> None:
+def test_the_doors_of_the_readme_are_open(python: Path, tmp_path: Path):
     """In an empty folder, with nothing but the wheel and what it needs."""
     page = (ROOT / "README.md").read_text()
     examples = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
@@ -144,7 +144,7 @@ def test_the_doors_of_the_readme_are_open(python: Path, tmp_path: Path) -> None:
     assert text == (ROOT / "examples" / "mma.mlir").read_text()
 
 
-def test_its_commands_run(python: Path, tmp_path: Path) -> None:
+def test_its_commands_run(python: Path, tmp_path: Path):
     passes = "cute-nvgpu-synthesize-layouts,convert-cute-nvgpu-to-ptx"
     opt = python.with_name("tilewright-opt")
     ptx = run(opt, tmp_path, "example:mma", "-p", passes, "-t", "ptx")

@@ -33,7 +33,7 @@ def nodes(written: str) -> Iterator[tuple[Path, ast.AST]]:
 EMPTY_WORDS = {"found", "held", "each"}
 
 
-def test_a_class_name_means_one_thing() -> None:
+def test_a_class_name_means_one_thing():
     """Ops and types of dialects are called after these, whatever the dialect."""
     classes = re.compile(r"^class (\w+)", re.MULTILINE)
     names = Counter(
@@ -45,7 +45,7 @@ def test_a_class_name_means_one_thing() -> None:
     assert not {name for name, count in names.items() if count > 1}
 
 
-def test_variables_are_called_after_the_thing() -> None:
+def test_variables_are_called_after_the_thing():
     empty = [
         f"{path}:{node.lineno} {name}"
         for path, node in nodes(rf"\b({'|'.join(EMPTY_WORDS)})\b")
@@ -63,7 +63,7 @@ def test_variables_are_called_after_the_thing() -> None:
     assert not empty
 
 
-def test_docstrings_begin_with_what_the_thing_is() -> None:
+def test_docstrings_begin_with_what_the_thing_is():
     asking = [
         f"{path}:{node.lineno}"
         for path, node in nodes(r"""["'](\\\n)?(What|Whether) """)

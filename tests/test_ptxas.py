@@ -33,7 +33,7 @@ KERNEL = """.version 6.0
 """
 
 
-def test_a_clean_text(ptxas: Ptxas) -> None:
+def test_a_clean_text(ptxas: Ptxas):
     report = ptxas(KERNEL, "sm_75")
     assert report.ok and report.clean
     assert report.errors == report.warnings == []
@@ -44,12 +44,12 @@ def test_a_clean_text(ptxas: Ptxas) -> None:
     assert report.version.split(".")[0].isdigit()
 
 
-def test_without_verbose_there_are_no_resources(ptxas: Ptxas) -> None:
+def test_without_verbose_there_are_no_resources(ptxas: Ptxas):
     report = ptxas(KERNEL, "sm_75", verbose=False)
     assert report.clean and report.kernels == {}
 
 
-def test_spills(ptxas: Ptxas) -> None:
+def test_spills(ptxas: Ptxas):
     """Sixty-four values alive at once in 24 registers."""
     values = range(64)
     body = "".join(f"\tld.global.u32 %r{i}, [%rd1+{4 * i}];\n" for i in values)
@@ -65,13 +65,13 @@ def test_spills(ptxas: Ptxas) -> None:
     assert kernel.spill_stores > 0 and kernel.spill_loads > 0
 
 
-def test_errors(ptxas: Ptxas) -> None:
+def test_errors(ptxas: Ptxas):
     report = ptxas(KERNEL.replace("st.global.u32", "st.global.f99"), "sm_75")
     assert not report.ok and not report.clean
     assert any("line 12" in error and ".f99" in error for error in report.errors)
 
 
-def test_unknown_architecture(ptxas: Ptxas) -> None:
+def test_unknown_architecture(ptxas: Ptxas):
     report = ptxas(KERNEL, "sm_1")
     assert not report.ok and any("sm_1" in error for error in report.errors)
 
@@ -85,20 +85,20 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_the_variable_comes_first(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_variable_comes_first(nowhere: pytest.MonkeyPatch, tmp_path: Path):
     path = tmp_path / "my-ptxas"
     path.touch()
     nowhere.setenv(module.VARIABLE, str(path))
     assert find_ptxas() == path
 
 
-def test_a_variable_that_names_nothing_is_an_error(nowhere: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_names_nothing_is_an_error(nowhere: pytest.MonkeyPatch):
     nowhere.setenv(module.VARIABLE, "/no/such/ptxas")
     with pytest.raises(PtxasNotFound, match="TILEWRIGHT_PTXAS names '/no/such/ptxas'"):
         find_ptxas()
 
 
-def test_the_newest_package_comes_second(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_newest_package_comes_second(nowhere: pytest.MonkeyPatch, tmp_path: Path):
     for folder in ("cuda_nvcc", "cu12", "cu13"):
         (tmp_path / folder / "bin").mkdir(parents=True)
         (tmp_path / folder / "bin" / "ptxas").touch()
@@ -114,27 +114,27 @@ def test_the_newest_package_comes_second(nowhere: pytest.MonkeyPatch, tmp_path: 
     assert find_ptxas() == tmp_path / "cuda_nvcc" / "bin" / "ptxas"
 
 
-def test_path_comes_last(nowhere: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_path_comes_last(nowhere: pytest.MonkeyPatch, tmp_path: Path):
     path = tmp_path / "ptxas"
     path.touch(mode=0o755)
     nowhere.setenv("PATH", str(tmp_path))
     assert find_ptxas() == path
 
 
-def test_a_target_that_ptxas_does_not_know() -> None:
+def test_a_target_that_ptxas_does_not_know():
     text = "func.func @k() attributes {gpu.kernel} { func.return }"
     with pytest.raises(PtxasNotFound, match="expected a ptxas that knows sm_70, got release 13"):
         tw.compile(text, "sm_70", assemble=True)
 
 
-def test_nowhere_names_the_three_ways(nowhere: pytest.MonkeyPatch) -> None:
+def test_nowhere_names_the_three_ways(nowhere: pytest.MonkeyPatch):
     with pytest.raises(PtxasNotFound) as error:
         find_ptxas()
     for way in ("TILEWRIGHT_PTXAS", "nvidia-cuda-nvcc", "PATH"):
         assert way in str(error.value)
 
 
-def test_the_command(ptxas: Ptxas, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(ptxas: Ptxas, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "kernel.ptx"
     path.write_text(KERNEL)
     assert module.main(["sm_75", str(path)]) == 0
@@ -146,7 +146,7 @@ def test_the_command(ptxas: Ptxas, tmp_path: Path, capsys: pytest.CaptureFixture
     assert module.main(["sm_75", str(tmp_path / "missing.ptx")]) == module.USAGE
 
 
-def test_the_module_reads_stdin(ptxas: Ptxas) -> None:
+def test_the_module_reads_stdin(ptxas: Ptxas):
     command = [sys.executable, "-m", "tilewright.launch.ptxas", "sm_75"]
     run = subprocess.run(command, input=KERNEL, capture_output=True, text=True, check=False)
     assert run.returncode == 0 and "second: " in run.stdout

@@ -97,12 +97,12 @@ def query(trace: str) -> Iterator[Query]:
         server.shutdown()
 
 
-def test_perfetto_reads_all_of_it_without_a_complaint(query: Query) -> None:
+def test_perfetto_reads_all_of_it_without_a_complaint(query: Query):
     bad = "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
     assert query(bad) == []
 
 
-def test_every_slice_is_where_it_was_written(query: Query, trace: str) -> None:
+def test_every_slice_is_where_it_was_written(query: Query, trace: str):
     """Process, thread, category, name, begin and length in cycles, which are nanoseconds there."""
     rows = query(
         "select p.name as cta, t.name as warp, s.category, s.name, s.ts, s.dur from slice s"
@@ -132,7 +132,7 @@ def test_every_slice_is_where_it_was_written(query: Query, trace: str) -> None:
     assert read == written
 
 
-def test_what_is_in_flight_is_of_the_cta_that_started_it(query: Query, trace: str) -> None:
+def test_what_is_in_flight_is_of_the_cta_that_started_it(query: Query, trace: str):
     rows = query(
         "select p.name as cta, s.name, s.dur from slice s join process_track k on s.track_id = k.id"
         " join process p using (upid)"
@@ -148,7 +148,7 @@ def test_what_is_in_flight_is_of_the_cta_that_started_it(query: Query, trace: st
     assert Counter((row["cta"], row["name"], row["dur"]) for row in rows) == begun
 
 
-def test_instructions_lie_in_their_line(query: Query) -> None:
+def test_instructions_lie_in_their_line(query: Query):
     rows = query(
         "select distinct parent.category as category, extract_arg(s.arg_set_id, 'args.line') ="
         " extract_arg(parent.arg_set_id, 'args.line') as same"

@@ -107,7 +107,7 @@ def page() -> Iterator[Page]:
         assert not severe
 
 
-def test_a_mistake_is_marked_while_typing(page: Page) -> None:
+def test_a_mistake_is_marked_while_typing(page: Page):
     text = page["text"].get_property("value")
     page.set(text.replace("16x8x16", "16x8x12"))
     page.until(lambda: page.all("#editor .wrong"))
@@ -123,7 +123,7 @@ def test_a_mistake_is_marked_while_typing(page: Page) -> None:
     assert page["text"].get_property("value") == text
 
 
-def test_a_layout_at_the_cursor_is_drawn(page: Page) -> None:
+def test_a_layout_at_the_cursor_is_drawn(page: Page):
     text = page["text"].get_property("value")
     move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
     page.driver.execute_script(move, page["text"], text.index("((4,8)") + 3)
@@ -134,7 +134,7 @@ def test_a_layout_at_the_cursor_is_drawn(page: Page) -> None:
     page.until(lambda: "mma.sync.aligned.m16n8k16" in page["about"].text)
 
 
-def test_levels_down_to_ptx(page: Page) -> None:
+def test_levels_down_to_ptx(page: Page):
     Select(page["file"]).select_by_visible_text("mma.mlir")
     text = (EXAMPLES / "mma.mlir").read_text()
     page.until(lambda: page["text"].get_property("value") == text)
@@ -147,7 +147,7 @@ def test_levels_down_to_ptx(page: Page) -> None:
     assert any("ptx.entry" in row for row in page.rows("#level"))
 
 
-def test_lines_light_up_across_levels_while_typing(page: Page) -> None:
+def test_lines_light_up_across_levels_while_typing(page: Page):
     text = page["text"].get_property("value")
     page.tab("PTX").click()
     move = "arguments[0].focus(); arguments[0].setSelectionRange(arguments[1], arguments[1])"
@@ -163,7 +163,7 @@ def test_lines_light_up_across_levels_while_typing(page: Page) -> None:
     assert sorted(map(int, numbers)) == [*range(1, text.count("\n") + 2)]
 
 
-def test_examples_and_links_that_hold_the_text(page: Page) -> None:
+def test_examples_and_links_that_hold_the_text(page: Page):
     Select(page["file"]).select_by_visible_text("example:axpy")
     text = (EXAMPLES / "axpy.mlir").read_text()
     page.until(lambda: page["text"].get_property("value") == text)
@@ -174,7 +174,7 @@ def test_examples_and_links_that_hold_the_text(page: Page) -> None:
     page.until(lambda: page["text"].get_property("value") == "// 😀 ü\n" + text)
 
 
-def test_texts_have_colours(page: Page) -> None:
+def test_texts_have_colours(page: Page):
     def kinds(place: str) -> set[tuple[str, str]]:
         told = (
             "return [...document.querySelectorAll(arguments[0])].map(one => [one.className,"
@@ -193,7 +193,7 @@ def test_texts_have_colours(page: Page) -> None:
     assert {("keyword", "return"), ("string", "'x'"), ("comment", "# y")} <= kinds("#editor")
 
 
-def test_a_run_of_a_kernel(page: Page) -> None:
+def test_a_run_of_a_kernel(page: Page):
     """On a guess, and on arguments; what goes wrong is marked."""
     Select(page["file"]).select_by_visible_text("example:axpy")
     page.until(lambda: "@axpy" in page["text"].get_property("value"))
@@ -210,7 +210,7 @@ def test_a_run_of_a_kernel(page: Page) -> None:
     assert any("note: there %i = 4" in row for row in page.rows("#level"))
 
 
-def test_a_run_of_python(page: Page) -> None:
+def test_a_run_of_python(page: Page):
     """Of cuTile with its levels, of Triton with a mistake."""
     Select(page["file"]).select_by_visible_text("Python: cuTile")
     page.until(lambda: "cuda.tile" in page["text"].get_property("value"))
@@ -227,7 +227,7 @@ def test_a_run_of_python(page: Page) -> None:
     assert said.text.startswith("10:23: 'tl.load' expected an element of x")
 
 
-def test_narrow_pages_have_tabs(page: Page) -> None:
+def test_narrow_pages_have_tabs(page: Page):
     page.driver.set_window_size(800, 900)
     columns = {tab.text: tab for tab in page.all("#columns button")}
     columns["Text"].click()
@@ -241,7 +241,7 @@ def test_narrow_pages_have_tabs(page: Page) -> None:
     assert page["editor"].is_displayed() and page["level"].is_displayed()
 
 
-def test_any_target_says_which(page: Page) -> None:
+def test_any_target_says_which(page: Page):
     Select(page["file"]).select_by_visible_text("example:axpy")
     Select(page["arch"]).select_by_visible_text("any")
     page.until(lambda: "@axpy" in page["text"].get_property("value"))
@@ -252,7 +252,7 @@ def test_any_target_says_which(page: Page) -> None:
     page.until(lambda: page["for"].text == "")
 
 
-def test_layout_algebra(page: Page) -> None:
+def test_layout_algebra(page: Page):
     page.view("layouts")
     page.until(lambda: page["result"].text == "((3,4),(2,2)):((8,1),(24,4))")
     assert len(page.drawn("#pictures")) == 2
@@ -267,7 +267,7 @@ def test_layout_algebra(page: Page) -> None:
     page.until(lambda: page["wrong"].text.startswith("b: expected"))
 
 
-def test_an_instruction(page: Page) -> None:
+def test_an_instruction(page: Page):
     page.view("instruction")
     page.until(lambda: "computes" in page["explanation"].text)
     page.until(lambda: len(page.all("#fragments img")) == 4)

@@ -60,7 +60,7 @@ def panes(driver: webdriver.Chrome) -> list[str]:
     return [one.text for one in shown if one.is_displayed()]
 
 
-def test_lines_light_up_together_in_colours(driver: webdriver.Chrome) -> None:
+def test_lines_light_up_together_in_colours(driver: webdriver.Chrome):
     assert panes(driver) == ["source", "atoms", "PTX"]
     coloured = (
         "return [...document.querySelectorAll('.row span')].map(e => e.className + e.innerText)"
@@ -73,7 +73,7 @@ def test_lines_light_up_together_in_colours(driver: webdriver.Chrome) -> None:
     assert ["func.return" in one.text for one in lit] == [True, True, False]
 
 
-def test_a_narrow_page_shows_a_level_at_a_time(driver: webdriver.Chrome) -> None:
+def test_a_narrow_page_shows_a_level_at_a_time(driver: webdriver.Chrome):
     driver.set_window_size(800, 900)
     assert panes(driver) == ["source"]
     driver.find_element(By.CSS_SELECTOR, "#choose button:last-child").click()
@@ -83,7 +83,7 @@ def test_a_narrow_page_shows_a_level_at_a_time(driver: webdriver.Chrome) -> None
     assert panes(driver) == ["source", "atoms", "PTX"]
 
 
-def test_other_ctas_are_shown_on_request(driver: webdriver.Chrome) -> None:
+def test_other_ctas_are_shown_on_request(driver: webdriver.Chrome):
     canvas = driver.find_element(By.CSS_SELECTOR, "#timeline canvas")
     one = canvas.size["height"]
     driver.find_element(By.CSS_SELECTOR, "#ctas button:last-child").click()
@@ -92,7 +92,7 @@ def test_other_ctas_are_shown_on_request(driver: webdriver.Chrome) -> None:
     assert canvas.size["height"] == one
 
 
-def test_zooming_loads_what_is_there(driver: webdriver.Chrome) -> None:
+def test_zooming_loads_what_is_there(driver: webdriver.Chrome):
     """Of the whole the page has an event of each grain; where it is zoomed to, all of them."""
     unpacked = "return data.timeline.tracks[0].parts.map(part => part.events?.length || 0)"
     loads = driver.execute_script(unpacked)

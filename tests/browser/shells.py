@@ -93,14 +93,12 @@ def _wait(done: object, said: list[bytes]) -> None:
 
 @pytest.mark.parametrize("shell", COMMANDS)
 @pytest.mark.parametrize(("typed", "line"), LINES)
-def test_the_tab_key(
-    shell: str, typed: str, line: str, scripts: dict[str, Path], tmp_path: Path
-) -> None:
+def test_the_tab_key(shell: str, typed: str, line: str, scripts: dict[str, Path], tmp_path: Path):
     assert completed(shell, scripts[shell], typed, tmp_path) == line
 
 
 @pytest.mark.parametrize(("typed", "line"), LINES)
-def test_fish_offers_the_same(typed: str, line: str, scripts: dict[str, Path]) -> None:
+def test_fish_offers_the_same(typed: str, line: str, scripts: dict[str, Path]):
     ask = f"source {scripts['fish']}; complete -C '{typed}'"
     told = subprocess.run(
         ["fish", "--no-config", "-c", ask], capture_output=True, text=True, check=True

@@ -47,7 +47,7 @@ def driver(site: Path) -> Iterator[webdriver.Chrome]:
         server.shutdown()
 
 
-def test_nothing_of_python_is_published(site: Path) -> None:
+def test_nothing_of_python_is_published(site: Path):
     assert not [*site.rglob("__pycache__"), *site.rglob("*.pyc")]
 
 
@@ -55,7 +55,7 @@ def test_nothing_of_python_is_published(site: Path) -> None:
     ("word", "page"),
     [("padding_mode", "cutile.html"), ("autotune", "triton.html"), ("cp.async.bulk", "ops_ptx")],
 )
-def test_search_finds_words_of_code(driver: webdriver.Chrome, word: str, page: str) -> None:
+def test_search_finds_words_of_code(driver: webdriver.Chrome, word: str, page: str):
     field = driver.find_element(By.CSS_SELECTOR, "[data-md-component=search-query]")
     driver.execute_script("arguments[0].focus(); arguments[0].value = ''", field)
     field.send_keys(word)
@@ -67,7 +67,7 @@ def test_search_finds_words_of_code(driver: webdriver.Chrome, word: str, page: s
     assert WebDriverWait(driver, SECONDS).until(results)
 
 
-def test_the_site_is_dark_where_one_asks_for_it(driver: webdriver.Chrome) -> None:
+def test_the_site_is_dark_where_one_asks_for_it(driver: webdriver.Chrome):
     scheme = "return document.body.dataset.mdColorScheme"
     shown = driver.execute_script(scheme)
     label = (
@@ -77,7 +77,7 @@ def test_the_site_is_dark_where_one_asks_for_it(driver: webdriver.Chrome) -> Non
     assert {shown, driver.execute_script(scheme)} == {"default", "slate"}
 
 
-def test_pages_are_not_endless(driver: webdriver.Chrome, site: Path) -> None:
+def test_pages_are_not_endless(driver: webdriver.Chrome, site: Path):
     """Those of the most text."""
     base = driver.current_url.rpartition("/")[0]
     large = sorted(site.glob("*.html"), key=lambda path: path.stat().st_size)[-5:]

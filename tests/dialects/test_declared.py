@@ -86,12 +86,12 @@ def text_of(source: str) -> str:
 
 
 @pytest.mark.parametrize("op", [LOADED, ADDED, LOADED.replace(" mask = %m", "")])
-def test_text_is_read_and_written(op: str) -> None:
+def test_text_is_read_and_written(op: str):
     assert op in text_of(op)
     assert op in text_of(op.replace(" shared", " {shared}"))
 
 
-def test_a_constructor_takes_the_fields() -> None:
+def test_a_constructor_takes_the_fields():
     tensor, place, _ = next(iter(parse_module(VALUES).ops)).results
     load = LoadOp(tensor, place, tensor.type, 4, "cg", shared=True)
     load.verify()
@@ -109,7 +109,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize(("legal", "wrong", "words"), WRONG)
-def test_diagnostics_have_the_words_of_constraints(legal: str, wrong: str, words: str) -> None:
+def test_diagnostics_have_the_words_of_constraints(legal: str, wrong: str, words: str):
     with pytest.raises(CompileError) as error:
         text_of(LOADED.replace("%x", "%n" if wrong == "i32" else "%x").replace(legal, wrong))
     assert words in str(error.value)

@@ -9,7 +9,7 @@ from xdsl.dialects.arith import AddiOp, MuliOp, SubiOp
 from tilewright.dialects.op_rules import OpRules
 
 
-def test_the_first_parameter_says_the_types() -> None:
+def test_the_first_parameter_says_the_types():
     rules = OpRules[Any]()
 
     @rules.of

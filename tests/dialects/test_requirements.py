@@ -70,7 +70,7 @@ def attribute(text: str) -> Attribute:
 
 
 @pytest.mark.parametrize("op", [*CUTE.operations, *CUTE_NVGPU.operations], ids=lambda op: op.name)
-def test_every_op_answers(op: type[Operation]) -> None:
+def test_every_op_answers(op: type[Operation]):
     """By the row of its class, by its own, or by saying that every target runs it."""
     assert all(hasattr(op, name) for name in ("requirement", "spelled"))
     if issubclass(op, NvgpuOp) and not issubclass(op, BaselineOp):
@@ -79,12 +79,12 @@ def test_every_op_answers(op: type[Operation]) -> None:
 
 
 @pytest.mark.parametrize("text", ATOMS)
-def test_every_atom_answers(text: str) -> None:
+def test_every_atom_answers(text: str):
     atom = attribute(text)
     assert isinstance(atom, Requiring) and atom.requirement().target.name == ATOMS[text]
 
 
-def test_no_atom_is_left_out() -> None:
+def test_no_atom_is_left_out():
     named = {type(attribute(text)) for text in ATOMS}
     atoms = {each for each in CUTE_NVGPU.attributes if issubclass(each, AtomAttr)}
     assert atoms <= named
@@ -92,7 +92,7 @@ def test_no_atom_is_left_out() -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_examples_say_their_target_at_every_level(path: Path) -> None:
+def test_examples_say_their_target_at_every_level(path: Path):
     """What `tw.interpret` picks without `arch` runs all that the example is lowered to."""
     module, source = verified(path.read_text(), path.name)
     arch = lowest(required_targets(module))
@@ -104,7 +104,7 @@ def test_examples_say_their_target_at_every_level(path: Path) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_tcgen05_runs_without_a_target(level: Any) -> None:
+def test_tcgen05_runs_without_a_target(level: Any):
     rng = np.random.default_rng(5)
     a, b = (rng.integers(-8, 9, (rows, 8)).astype(np.float16) for rows in (3, 4))
     text = (EXAMPLES[0].parent / "tile_gemm_sm100.mlir").read_text()
@@ -113,7 +113,7 @@ def test_tcgen05_runs_without_a_target(level: Any) -> None:
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
 
 
-def test_unsupported_tiles_are_refused() -> None:
+def test_unsupported_tiles_are_refused():
     module = parse_module((EXAMPLES[0].parent / "tile_gemm_sm100.mlir").read_text())
     with pytest.raises(OpError, match=r"'cute\.\S+' requires sm_100f or sm_110f, .* sm_90a"):
         CheckTargetPass("sm_90a").apply(default_context(), module)

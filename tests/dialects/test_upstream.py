@@ -51,7 +51,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("op, message", WRONG, ids=lambda part: part.split("\n")[0][:40])
-def test_what_verifiers_leave_out(op: str, message: str) -> None:
+def test_what_verifiers_leave_out(op: str, message: str):
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(KERNEL.replace("OP", op), "sm_90a")
     assert caught.value.message.startswith(message)
@@ -73,7 +73,7 @@ BYTES = '"memref.global"() <{sym_name = "g", sym_visibility = "private", type = 
          "expected elements of memref<2xi8>, got tensor<4xi8>"),
     ],
 )  # fmt: skip
-def test_variables_are_those_of_the_module(name: str, type_: str, value: str, message: str) -> None:
+def test_variables_are_those_of_the_module(name: str, type_: str, value: str, message: str):
     variable = f"{BYTES}initial_value = {value}}}> : () -> ()\n"
     kernel = KERNEL.replace("OP", f"%y = memref.get_global @{name} : {type_}")
     with pytest.raises(tw.CompileError, match=re.escape(message)):
@@ -95,7 +95,7 @@ def test_variables_are_those_of_the_module(name: str, type_: str, value: str, me
         ("known_cluster_size = array<i32: 0, 1, 1>", "a cluster of positive extents, got 0x1x1"),
     ],
 )
-def test_sizes_that_no_launch_has(size: str, message: str) -> None:
+def test_sizes_that_no_launch_has(size: str, message: str):
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(
             f"func.func @k() attributes {{gpu.kernel, gpu.{size}}} {{ func.return }}", "sm_90a"
@@ -104,12 +104,12 @@ def test_sizes_that_no_launch_has(size: str, message: str) -> None:
     assert caught.value.message.endswith(message)
 
 
-def test_a_kernel_has_a_body() -> None:
+def test_a_kernel_has_a_body():
     with pytest.raises(tw.CompileError, match="expected a kernel to have a body"):
         tw.compile("func.func private @k() attributes {gpu.kernel}", "sm_90a")
 
 
-def test_every_block_has_a_terminator() -> None:
+def test_every_block_has_a_terminator():
     """An empty entry block would be printed as nothing, and the next one read as the entry."""
     empty = """"builtin.module"() ({"func.func"() <{sym_name = "f", function_type = () -> ()}> ({
     ^0:
@@ -120,7 +120,7 @@ def test_every_block_has_a_terminator() -> None:
         tw.compile(empty, "sm_90a")
 
 
-def test_the_first_block_of_a_launch_has_a_terminator() -> None:
+def test_the_first_block_of_a_launch_has_a_terminator():
     arguments = ", ".join(f"%a{i}: index" for i in range(12))
     launch = f""""builtin.module"() ({{
       %one = "arith.constant"() <{{value = 1 : index}}> : () -> index
@@ -136,7 +136,7 @@ def test_the_first_block_of_a_launch_has_a_terminator() -> None:
 
 
 @pytest.mark.parametrize("given", ["", "{}, {}"])
-def test_attributes_are_those_of_the_arguments(given: str) -> None:
+def test_attributes_are_those_of_the_arguments(given: str):
     properties = f"""sym_name = "k", function_type = (i32) -> (), arg_attrs = [{given}]"""
     kernel = f""""builtin.module"() ({{"func.func"() <{{{properties}}}> ({{
     ^0(%n: i32):
@@ -158,24 +158,24 @@ GENERIC = """"builtin.module"() ({"gpu.module"() <{sym_name = "m"}> ({
 
 
 @pytest.mark.parametrize("name", ["known_block_size", "gpu.known_block_size", "nvvm.reqntid"])
-def test_block_sizes_of_gpu_functions(name: str) -> None:
+def test_block_sizes_of_gpu_functions(name: str):
     """The op's own attribute, and what other functions and NVVM have for it."""
     kernel = tw.compile(MODULE.format(f"{name} = array<i32: 64, 1, 1>"), "sm_90a")
     assert kernel.entries[0].block == (64, 1, 1) and ".reqntid 64, 1, 1" in kernel.ptx
 
 
-def test_block_size_in_the_generic_form() -> None:
+def test_block_size_in_the_generic_form():
     assert ".reqntid 64, 1, 1" in tw.compile(GENERIC, "sm_90a").ptx
 
 
 @pytest.mark.parametrize("slip", ["gpu.known_bloc_size", "known_block_sizes"])
-def test_a_slip_in_the_name_of_a_block_size(slip: str) -> None:
+def test_a_slip_in_the_name_of_a_block_size(slip: str):
     with pytest.raises(tw.CompileError, match=f"expected gpu.known_block_size, got {slip} = array"):
         tw.compile(MODULE.format(f"{slip} = array<i32: 64, 1, 1>"), "sm_90a")
 
 
 @pytest.mark.parametrize("name", ["known_cluster_size", "nvvm.cluster_dim"])
-def test_cluster_sizes_of_gpu_functions(name: str) -> None:
+def test_cluster_sizes_of_gpu_functions(name: str):
     assert tw.compile(MODULE.format(f"{name} = array<i32: 2, 1, 1>"), "sm_90a").entries[
         0
     ].cluster == (2, 1, 1)
@@ -200,7 +200,7 @@ def test_cluster_sizes_of_gpu_functions(name: str) -> None:
         ("gpu.module @m {\ngpu.func @k() kernel {}\n}", "'gpu.func' expected a kernel to have a"),
     ],
 )
-def test_sizes_that_nobody_would_read(text: str, message: str) -> None:
+def test_sizes_that_nobody_would_read(text: str, message: str):
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(text, "sm_90a")
     assert caught.value.message.startswith(message)
@@ -216,7 +216,7 @@ HELD = {
 
 @pytest.mark.parametrize("count", [0, 65537, 1 << 32, (1 << 63) - 1, 10**20])
 @pytest.mark.parametrize("op", HELD.values(), ids=HELD)
-def test_more_elements_than_a_thread_can_hold(op: str, count: int) -> None:
+def test_more_elements_than_a_thread_can_hold(op: str, count: int):
     body = f"func.func @k(%x: f32) attributes {{gpu.kernel}} {{{op.format(count)} func.return }}"
     for call in (
         lambda: tw.compile(body, "sm_90a"),

@@ -16,7 +16,7 @@ def silent(source: Source) -> None:
 
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("name", ["matmul", "softmax"])
-def test_samples(name: str, arch: str) -> None:
+def test_samples(name: str, arch: str):
     silent((name, (FIXTURES / f"{name}.tileirbc").read_bytes(), arch))
 
 
@@ -33,6 +33,6 @@ def test_samples(name: str, arch: str) -> None:
         ("tile_attention", 70033, ["sm_90a"]),
     ],
 )
-def test_generated(kind: str, seed: int, archs: list[str]) -> None:
+def test_generated(kind: str, seed: int, archs: list[str]):
     (source,) = programs(kind, range(seed, seed + 1), archs)
     silent(source)

@@ -28,7 +28,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_differs(kind: str) -> None:
+def test_nothing_differs(kind: str):
     wrong = differences(kind, range(COUNTS[kind]), assembles=False)
     assert not wrong, smallest(kind, *wrong[0])
 
@@ -45,11 +45,11 @@ def test_nothing_differs(kind: str) -> None:
         ("wgmma_orders", 50177),  # the only wgmma.fence is in a loop that surely runs
     ],
 )
-def test_nothing_differs_any_more(kind: str, seed: int) -> None:
+def test_nothing_differs_any_more(kind: str, seed: int):
     assert not differences(kind, [seed], assembles=False)
 
 
-def test_ptxas_takes_them(ptxas: Callable[..., object]) -> None:
+def test_ptxas_takes_them(ptxas: Callable[..., object]):
     """Two programs of each kind, all of a target in one text."""
     programs = [drawn(kind, seed)[0] for kind in KINDS for seed in range(2)]
     compiled = [case for case in programs if isinstance(case, Program) and "ptx" in case.levels]
@@ -57,13 +57,13 @@ def test_ptxas_takes_them(ptxas: Callable[..., object]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_seed_gives_the_same_program(kind: str) -> None:
+def test_a_seed_gives_the_same_program(kind: str):
     case, choices = drawn(kind, 5)
     assert case.text == drawn(kind, 5)[0].text == KINDS[kind](Draw(choices)).text
     assert len({drawn(kind, seed)[0].text for seed in range(8)}) > 4
 
 
-def test_orders_of_both_kinds_are_drawn() -> None:
+def test_orders_of_both_kinds_are_drawn():
     """Of programs that must order their wgmmas, some do and some do not."""
     cases = [drawn("wgmma_orders", seed)[0] for seed in range(40)]
     counts = Counter(case.accepted for case in cases if isinstance(case, Ordered))
@@ -87,7 +87,7 @@ def program(text: str, expected: float, within: float = 0) -> Program:
     return Program(text, args, 32, {1: Expected(np.full(32, expected), within)})
 
 
-def test_a_difference_has_a_name() -> None:
+def test_a_difference_has_a_name():
     assert program(ADD, 2).difference() is None
     assert program(ADD, 2.5, 0.5).difference() is None
     assert program(ADD, 2.5, 0.25).difference() == "not what NumPy has"
@@ -98,7 +98,7 @@ def test_a_difference_has_a_name() -> None:
     assert beyond is not None and beyond.startswith("tile refuses: ")
 
 
-def test_levels_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_that_differ(monkeypatch: pytest.MonkeyPatch):
     true_run = Program.run
 
     def run(self: Program, module: object, level: str) -> list[np.ndarray]:
@@ -110,7 +110,7 @@ def test_levels_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     assert program(ADD, 2).difference() == "tile and ptx differ"
 
 
-def test_what_is_refused_by_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_by_ptxas(monkeypatch: pytest.MonkeyPatch):
     """Two kernels in one text: the one that fails is named."""
     wrong = ADD.replace("@k", "@wrong").replace("addf", "mulf")
     compile_ = tw.compile
@@ -125,7 +125,7 @@ def test_what_is_refused_by_ptxas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [seed for seed, _ in refused] == [8] and "f99" in refused[0][1]
 
 
-def test_choices_are_shrunk() -> None:
+def test_choices_are_shrunk():
     """To the least that still fails: a number of 10 or more, and nothing around it."""
     draw = Draw("seed")
     for _ in range(50):

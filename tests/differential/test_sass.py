@@ -92,20 +92,20 @@ EXIT
 """
 
 
-def test_resources() -> None:
+def test_resources():
     kernel = code(COPY.format(""))
     assert (kernel.registers, kernel.local_bytes, kernel.shared_bytes) == (42, 16, 1024)
     assert code("SYNCS.EXCH.64 URZ, [UR7], UR4\nEXIT").mbarriers == 1
 
 
-def test_loops() -> None:
+def test_loops():
     """Neither a wait out of line, which goes back, nor `BRA.U.ANY` makes a loop of the MMA."""
     assert code(GROUPS).loops() == [Region(1, 8), Region(11, 13)]
     assert code(WARPS).loops() == [Region(2, 7), Region(1, 9)]
     assert code("EXIT").busiest() == Region(0, 1)
 
 
-def test_products() -> None:
+def test_products():
     """Of the descriptor's M and N, unless it was overwritten, or of the name."""
     assert [one.products for one in code(GROUPS).instructions if one.kind == "MMA"] == [
         128 * 128 * 16,
@@ -114,7 +114,7 @@ def test_products() -> None:
     assert Issued.of(code(WARPS)).products == 16 * 8 * (16 + 32) + 64 * 256 * 16 // 4
 
 
-def test_classes() -> None:
+def test_classes():
     issued = Issued.of(code(WARPS))
     assert issued.counts == {"LDS": 1, "MMA": 3, "branch": 1}
     assert issued.bytes["LDS"] == 8
@@ -124,7 +124,7 @@ def test_classes() -> None:
     assert [one.kind for one in barriers] == ["barrier", "sync"]
 
 
-def test_ratio() -> None:
+def test_ratio():
     """Slots of a loop for each byte that it loads, and the class that has more."""
     short, long = (code(COPY.format(text)) for text in ("", "FADD R0, R0, R1\n" * 2))
     row = {"name": "copy", "arch": "sm_90a"} | beside(long, short, 8)

@@ -26,7 +26,7 @@ EXAMPLE = _example(PAGE)
 @pytest.mark.parametrize("name", ["cutile.md", "triton.md"])
 def test_the_example_prints_what_the_page_says(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     page, path = (DOCS / name).read_text(), tmp_path / "add.py"
     path.write_text(_example(page))
     runpy.run_path(str(path), run_name="__main__")
@@ -34,7 +34,7 @@ def test_the_example_prints_what_the_page_says(
     assert f"$ python add.py\n{printed}" in page and printed
 
 
-def test_its_race_is_found(tmp_path: Path) -> None:
+def test_its_race_is_found(tmp_path: Path):
     path = tmp_path / "add.py"
     path.write_text(EXAMPLE.replace("ct.store(c, (i,)", "ct.store(c, (0,)"))
     with pytest.raises(tw.ExecutionError) as caught:
@@ -42,7 +42,7 @@ def test_its_race_is_found(tmp_path: Path) -> None:
     assert str(caught.value).replace(f"{tmp_path}/", "") in PAGE
 
 
-def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch) -> None:
+def test_its_bytecode_runs_from_the_shell(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [behind] = re.findall(r"^```python\n(np\.save.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     Path("add.py").write_text(EXAMPLE + behind)

@@ -11,7 +11,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text()
 BLOCKS = re.findall(r"^```(python|text)\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_runs() -> None:
+def test_the_page_runs():
     """In a process of its own: it adds a dialect and rules."""
     code = "\n".join(text for kind, text in BLOCKS if kind == "python")
     shown = "".join(text for kind, text in BLOCKS if kind == "text")

@@ -13,11 +13,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page_is_current(name: str) -> None:
+def test_page_is_current(name: str):
     assert (DOCS / name).read_text() == PAGES[name](), "run python docs/generate.py"
 
 
-def test_every_op_has_its_law_and_how_it_is_written() -> None:
+def test_every_op_has_its_law_and_how_it_is_written():
     pages = [(DOCS / f"ops_{name}.md").read_text() for name in DIALECTS]
     entries = [entry for page in pages for entry in re.split(r"^## ", page, flags=re.M)[1:]]
     assert len(entries) > 270

@@ -17,7 +17,7 @@ PYTHON, TEXT = (
 
 
 @pytest.mark.parametrize("code, shown", list(zip(PYTHON, TEXT, strict=True)))
-def test_an_example_prints_what_is_shown(code: str, shown: str) -> None:
+def test_an_example_prints_what_is_shown(code: str, shown: str):
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         exec(compile(code, "host.md", "exec"), {})

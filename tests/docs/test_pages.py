@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_pages_show_commands() -> None:
+def test_pages_show_commands():
     assert len(SHOWN) >= 15
     commands = [command for _, command, _ in SHOWN]
     assert all(any(words in command for command in commands) for words in ELSEWHERE)
@@ -50,7 +50,7 @@ def test_pages_show_commands() -> None:
 )
 def test_command(
     page: str, command: str, parts: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.chdir(folder)
     if any(words in command for words in ELSEWHERE):
         _, name, *rest = words_of(command)

@@ -17,7 +17,7 @@ LISTED = (ROOT / "docs" / "api.md").read_text()
 PUBLIC: dict[str, Any] = {name: getattr(tw, name) for name in tw.__all__}
 
 
-def test_every_public_name_is_listed() -> None:
+def test_every_public_name_is_listed():
     assert re.findall(r"^## `(\w+)`$", LISTED, flags=re.MULTILINE) == tw.__all__
 
 
@@ -34,15 +34,15 @@ def interpret(module: str, kernel: str, *, grid: int) -> None:
     ],
     ids=["vanished", "signature", "deprecated"],
 )
-def test_the_list_is_another_where_the_api_is(changed: dict[str, Any]) -> None:
+def test_the_list_is_another_where_the_api_is(changed: dict[str, Any]):
     assert api_page(changed) != LISTED == api_page()
 
 
-def test_a_deprecation_is_told() -> None:
+def test_a_deprecation_is_told():
     page = api_page({"old": deprecated("use `interpret`")(interpret)})
     assert "## `old`\n\n**Deprecated:** use `interpret`\n" in page
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_the_changelog_begins_with_this_version():
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert headings[0] == tw.__version__

@@ -17,18 +17,18 @@ def _blocks(language: str) -> list[str]:
     return [text for name, text in BLOCKS if name == language]
 
 
-def test_first_example_is_the_file() -> None:
+def test_first_example_is_the_file():
     assert (ROOT / "examples" / "mma.mlir").read_text() == _blocks("mlir")[0]
 
 
-def test_readme_shows_commands() -> None:
+def test_readme_shows_commands():
     assert len(CONSOLES) >= 2
 
 
 @pytest.mark.parametrize("command, shown", CONSOLES)
 def test_command_prints_what_is_shown(
     command: str, shown: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     printed = printed_by_command(command)
@@ -36,7 +36,7 @@ def test_command_prints_what_is_shown(
         assert part in printed
 
 
-def test_make_says_what_it_makes() -> None:
+def test_make_says_what_it_makes():
     """Every target that the pages name, with nothing set up."""
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     listed = {line.partition(":")[0] for line in done.stdout.splitlines()}
@@ -45,7 +45,7 @@ def test_make_says_what_it_makes() -> None:
     assert {"demo", "test", "docs"} <= named <= listed
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         text = re.sub(r"`[^`\n]*`", "", page.read_text())
         for link in re.findall(r"\]\((?!https?:)([^)#\s]+)\)", text):

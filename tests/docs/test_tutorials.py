@@ -14,7 +14,7 @@ PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_tutorial(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tutorial(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -34,7 +34,7 @@ def test_tutorial(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert ran >= 3
 
 
-def test_the_site_finds_words_of_code() -> None:
+def test_the_site_finds_words_of_code():
     settings = (ROOT / "mkdocs.yml").read_text()
     [separator] = re.findall(r"separator: '(.*)'", settings)
     words = re.split(separator, "`ct.load(a, (i,), padding_mode=ct.PaddingMode.ZERO)`")
@@ -42,7 +42,7 @@ def test_the_site_finds_words_of_code() -> None:
     assert "  __pycache__/\n" in settings and settings.count("toggle:") == 2
 
 
-def test_the_site_has_every_page() -> None:
+def test_the_site_has_every_page():
     named = set(re.findall(r"^ *- ([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     docs = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     assert named == docs | {"index.md", "CHANGELOG.md", "CONTRIBUTING.md"}

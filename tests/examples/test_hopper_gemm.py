@@ -38,13 +38,13 @@ ALL = [(own, element) for own in TILES for element in OPERANDS if legal(own, Fal
 
 
 @pytest.mark.parametrize("own", [schedule(128, 64), schedule(64, 128), schedule(16, 32)])
-def test_row_major_products(own: GemmSchedule) -> None:
+def test_row_major_products(own: GemmSchedule):
     """Columns of one box, of two, and half as wide."""
     test_products(own, "bf16", row_major=True)
 
 
 @pytest.mark.parametrize("own, element", [*SAMPLE, *(ALL if THOROUGH else [])])
-def test_products(own: GemmSchedule, element: str, *, row_major: bool = False) -> None:
+def test_products(own: GemmSchedule, element: str, *, row_major: bool = False):
     """At the tile level, at the ptx level and by NumPy."""
     text, args, launch = problem(own, element, row_major=row_major)
     a, b, k = *args[:2], args[0].shape[1]
@@ -62,12 +62,12 @@ def test_products(own: GemmSchedule, element: str, *, row_major: bool = False) -
 
 
 @pytest.mark.parametrize("own, element", ALL if THOROUGH else ALL[:3])
-def test_nothing_is_spilled_or_serialized(own: GemmSchedule, element: str, ptxas: Any) -> None:
+def test_nothing_is_spilled_or_serialized(own: GemmSchedule, element: str, ptxas: Any):
     (kernel,) = ptxas(hopper_gemm.compiled(own, element).ptx, "sm_90a").kernels.values()
     assert not kernel.spill_stores
 
 
-def test_sums_of_a_cluster_need_its_barrier() -> None:
+def test_sums_of_a_cluster_need_its_barrier():
     """Without the wait that says that the others have given theirs it is a race."""
     own = schedule(64, 64, 2)
     wait = "      cute_nvgpu.cluster.wait\n"
@@ -79,7 +79,7 @@ def test_sums_of_a_cluster_need_its_barrier() -> None:
         tw.interpret(text, args=[a, b, np.zeros((64, 64), ml_dtypes.bfloat16)], **launch)
 
 
-def test_teams_meet_between_tiles() -> None:
+def test_teams_meet_between_tiles():
     """Else a team waits for a parity that an earlier phase of the stage has, too."""
     own = GemmSchedule(64, 64, 2, 64, teams=2)
     text = text_of(own).replace("cute_nvgpu.bar.sync 3 threads 256", "")
@@ -87,7 +87,7 @@ def test_teams_meet_between_tiles() -> None:
         tw.compile(text, "sm_90a")
 
 
-def test_sums_of_another_cta_need_its_flag() -> None:
+def test_sums_of_another_cta_need_its_flag():
     """Read before their flag is up they are no sums: a race."""
     own = schedule(64, 64, streamed=True)
     text = text_of(own).replace("arith.cmpi eq, %given, %c0", "arith.cmpi ult, %given, %c0")
@@ -109,14 +109,14 @@ def test_sums_of_another_cta_need_its_flag() -> None:
         ((1024, 1152, 4096), "128x96"), ((8192, 8192, 8192), "128x256"),
     ],
 )  # fmt: skip
-def test_the_model_picks_what_was_fastest(shape: Any, tile: str) -> None:
+def test_the_model_picks_what_was_fastest(shape: Any, tile: str):
     """Within 3 % on an H200, or, where K is long, an H100 (docs/performance.md)."""
     own = schedule_of(*shape)
     assert str(own) == tile
     assert grid_of(own, *shape[:2])[0] <= MULTIPROCESSORS
 
 
-def test_a_schedule_fills_shared_memory() -> None:
+def test_a_schedule_fills_shared_memory():
     for own in TILES:
         stage = (own.height + own.n) * ROW
         used = own.stages * stage + 2 * own.teams * own.height * own.piece

@@ -43,7 +43,7 @@ def arch_of(constants: dict[str, Any], other: str) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_equal_bits_at_every_level(name: str) -> None:
+def test_equal_bits_at_every_level(name: str):
     """Between tiles and PTX, atoms: `make conformance` looks there as well."""
     kernel, case, constants, tolerance = CASES[name]
     args, expected = case()
@@ -62,7 +62,7 @@ def test_equal_bits_at_every_level(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_ptxas_assembles_without_spills(name: str) -> None:
+def test_ptxas_assembles_without_spills(name: str):
     kernel, case, constants, _ = CASES[name]
     arch = arch_of(constants, "sm_80")
     ptx = kernel.compile(signature_of(case()[0]), arch, **constants).ptx
@@ -75,20 +75,20 @@ def test_ptxas_assembles_without_spills(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_shared_memory_has_no_bank_conflicts(name: str) -> None:
+def test_shared_memory_has_no_bank_conflicts(name: str):
     kernel, case, constants, _ = CASES[name]
     found = bank_conflicts(kernel.module(signature_of(case()[0]), **constants))
     assert found or "engine" in constants
     assert all(each.ways == 1 for each in found), found
 
 
-def test_kernels_are_compiled_once() -> None:
+def test_kernels_are_compiled_once():
     signature = signature_of(gemm_case(16, 8, 8)[0])
     assert signature == [("bf16", 2), ("bf16", 2), ("f32", 2)]
     assert gemm.compile(signature, "sm_80", **SMALL) is gemm.compile(signature, "sm_80", **SMALL)
 
 
-def test_rows_over_several_warps_are_refused() -> None:
+def test_rows_over_several_warps_are_refused():
     words = "expected each warp to have all of mode 1 of C"
     with pytest.raises(tw.CompileError, match=words) as caught:
         attention.module(signature_of(attention_case(1, 64, 64, 64)[0]), warps=(2, 2))
@@ -97,7 +97,7 @@ def test_rows_over_several_warps_are_refused() -> None:
     assert 'scores.reduced("max")' in str(diagnostic.text)
 
 
-def test_a_mask_of_rows_and_of_what_they_hold() -> None:
+def test_a_mask_of_rows_and_of_what_they_hold():
     """One number a row, iota along both axes, comparisons with numbers and with one another."""
     bias = np.arange(64, dtype=np.float32)
     signature = [("f32", 1), ("f32", 2)]
@@ -121,7 +121,7 @@ def test_a_mask_of_rows_and_of_what_they_hold() -> None:
     assert assemble(masked.compile(signature, "sm_80").ptx, "sm_80").clean
 
 
-def test_what_the_lowering_rejects_is_at_the_line_of_the_kernel() -> None:
+def test_what_the_lowering_rejects_is_at_the_line_of_the_kernel():
     @kernel(grid=lambda *_, **__: (1,), warps=(4, 1))
     def wrong(c: Array) -> None:
         acc = zeros(64, 32)
@@ -133,12 +133,12 @@ def test_what_the_lowering_rejects_is_at_the_line_of_the_kernel() -> None:
     assert 'store(c, (0, 0), Registers(acc.frame, "f32"))' in str(caught.value)
 
 
-def test_the_hopper_engine_loads_in_loops() -> None:
+def test_the_hopper_engine_loads_in_loops():
     with pytest.raises(ValueError, match=r"expected loads within steps\(...\)"):
         attention.module(signature_of(attention_case(1, 64, 64, 64)[0]), engine="tma", warps=(4, 1))
 
 
-def test_the_blackwell_engine_multiplies_in_loops() -> None:
+def test_the_blackwell_engine_multiplies_in_loops():
     @kernel(grid=lambda a: (1,))
     def squares(a: Array) -> None:
         acc, one = zeros(128, 128), zeros(128, 64).to("bf16")
@@ -168,11 +168,11 @@ def code_lines(path: Path) -> int:
     return len(lines)
 
 
-def test_the_language_is_small() -> None:
+def test_the_language_is_small():
     assert sum(code_lines(FOLDER / f"{name}.py") for name in LANGUAGE) <= 400
 
 
-def test_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_readme_runs(monkeypatch: pytest.MonkeyPatch):
     text = (FOLDER / "README.md").read_text()
     examples, shown = (
         re.findall(rf"^```{kind}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
@@ -187,12 +187,12 @@ def test_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         assert printed.getvalue() == prints != ""
 
 
-def test_the_readme_shows_a_kernel_as_it_is() -> None:
+def test_the_readme_shows_a_kernel_as_it_is():
     text = (FOLDER / "README.md").read_text()
     (shown,) = re.findall(r"^```py\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
     assert shown in (FOLDER / "gemm.py").read_text()
 
 
-def test_the_readme_links_lead_somewhere() -> None:
+def test_the_readme_links_lead_somewhere():
     for link in re.findall(r"\]\(([^)]+)\)", (FOLDER / "README.md").read_text()):
         assert (FOLDER / link).exists(), link

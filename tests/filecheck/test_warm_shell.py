@@ -47,9 +47,7 @@ that fails; all of it with TILEWRIGHT_THOROUGH=1."""
 
 
 @pytest.mark.parametrize("options", [(), ("-D", "cold=1")], ids=["warm", "cold"])
-def test_outcomes(
-    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outcomes(options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     names = COLD if options and not THOROUGH else set(CASES)
     cases = {name: case for name, case in CASES.items() if name in names}
     for name, (_, run, text) in cases.items():
@@ -74,7 +72,7 @@ def test_outcomes(
     assert found == {name: code for name, (code, _, _) in cases.items()}
 
 
-def test_what_starts_warm() -> None:
+def test_what_starts_warm():
     """Every command of the RUN lines but another's program; `not` and `diff` are lit's own."""
     lines = [
         line

@@ -18,7 +18,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry not in ON_DEMAND])
-def test_mutants_get_an_answer(entry: str) -> None:
+def test_mutants_get_an_answer(entry: str):
     broken: dict[str, int] = {}
     for seed in range(COUNTS.get(entry, 60)):
         try:
@@ -29,7 +29,7 @@ def test_mutants_get_an_answer(entry: str) -> None:
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
-def test_past_failures_get_an_answer(path: Path) -> None:
+def test_past_failures_get_an_answer(path: Path):
     """What once broke a promise, under the entry point's name."""
     entry = path.name.split("_")[0]
     data = path.read_bytes()

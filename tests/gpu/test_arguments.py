@@ -69,14 +69,14 @@ NO_GPU = _no_gpu()
 
 @pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
 @pytest.mark.parametrize("type_, value", NUMBERS)
-def test_numbers(type_: str, value: Any) -> None:
+def test_numbers(type_: str, value: Any):
     on_chip, here = stored(type_, value)
     assert on_chip == here
 
 
 @pytest.mark.skipif(NO_GPU is not None, reason=f"needs a GPU: {NO_GPU}")
 @pytest.mark.parametrize("case", WRONG, ids=lambda case: case[3])
-def test_refusals(case: Any) -> None:
+def test_refusals(case: Any):
     on_chip, here = refusals(case)
     assert on_chip == here and case[3] in here and here.startswith("refused")
 

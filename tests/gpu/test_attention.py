@@ -26,7 +26,7 @@ from tilewright.launch.launcher import LaunchError, device_arch
 )
 def test_gpu_equals_the_program_level(
     tile: tuple[int, int, int], end: str, trips: int, grid: tuple[int, int]
-) -> None:
+):
     """Products that are late, no iteration at all, blocks of different lengths."""
     try:
         arch = device_arch()

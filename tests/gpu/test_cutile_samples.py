@@ -92,12 +92,12 @@ def same(ours: Any, theirs: Any) -> bool:
 
 @ON_GPU
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_arrays_of_a_library(library: str) -> None:
+def test_arrays_of_a_library(library: str):
     assert added(library)
 
 
 @ON_GPU
-def test_what_is_assumed_is_what_cutile_assumes() -> None:
+def test_what_is_assumed_is_what_cutile_assumes():
     for ours, theirs in assumptions(*SHAPES):
         assert same(ours, theirs), f"{ours} {theirs}"
 
@@ -105,7 +105,7 @@ def test_what_is_assumed_is_what_cutile_assumes() -> None:
 @ON_GPU
 @pytest.mark.skipif(CHECKOUT is None, reason="needs $CUTILE_PYTHON, a checkout of cutile-python")
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_sample(sample: Any) -> None:
+def test_sample(sample: Any):
     passed, said = verdict(sample, Path(str(CHECKOUT)), ("--gpu",))
     assert passed, said
 

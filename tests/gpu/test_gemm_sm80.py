@@ -51,7 +51,7 @@ def run_both(m: int, n: int, k: int) -> tuple[NDArray[Any], NDArray[Any], NDArra
 
 @needs_gpu()
 @pytest.mark.parametrize("m, n, k", SIZES)
-def test_gpu_equals_interpreter(m: int, n: int, k: int) -> None:
+def test_gpu_equals_interpreter(m: int, n: int, k: int):
     on_chip, here, exact = run_both(m, n, k)
     np.testing.assert_array_equal(on_chip.view(np.uint32), here.view(np.uint32))
     assert np.abs(on_chip - exact).max() < 1e-5 * k

@@ -21,7 +21,7 @@ def _no_hopper() -> str | None:
 
 
 @pytest.mark.parametrize("own, element, row_major", CASES)
-def test_gpu_equals_the_interpreter(own: GemmSchedule, element: str, row_major: bool) -> None:
+def test_gpu_equals_the_interpreter(own: GemmSchedule, element: str, row_major: bool):
     if (why := _no_hopper()) is not None:
         pytest.skip(f"needs a GPU: {why}")
     text, args, launch = problem(own, element, row_major=row_major)

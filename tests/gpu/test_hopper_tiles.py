@@ -56,24 +56,24 @@ HOPPER = [name for name, row in examples.GEMMS.items() if row[0] in ("sm_80", "s
 
 @pytest.mark.parametrize("size", [(128, 256, 64), (200, 300, 136)])
 @pytest.mark.parametrize("name", HOPPER)
-def test_gemm(name: str, size: tuple[int, int, int]) -> None:
+def test_gemm(name: str, size: tuple[int, int, int]):
     examples.test_gemm(name, size, "hardware")
 
 
-def test_other_gemms() -> None:
+def test_other_gemms():
     examples.test_gemm_of_a_sparse_matrix((256, 136, 96))
     examples.test_gemm_of_a_sparse_matrix_by_warpgroups((256, 136, 192))
     examples.test_gemm_of_batches()
 
 
 @pytest.mark.parametrize("causal", [0, 1])
-def test_attention(causal: int) -> None:
+def test_attention(causal: int):
     """exp2 and the division are exact to the bit, so that the weights are."""
     examples.test_attention("tile_attention_sm90", causal)
 
 
 @pytest.mark.parametrize("n", [7, 1])
-def test_what_is_printed(n: int) -> None:
+def test_what_is_printed(n: int):
     """Where an assertion fails the kernel ends with an error, and says so before: in a process of
     its own, whose context is lost."""
     script = [sys.executable, str(TESTS / "printing_kernel.py"), str(n)]

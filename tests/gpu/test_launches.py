@@ -48,7 +48,7 @@ def run(arrays: Any, stream: Any = None) -> None:
     ct.launch(stream, (-(-arrays[0].shape[0] // T),), add, (*arrays, T))
 
 
-def test_other_arrays_sizes_and_alignments() -> None:
+def test_other_arrays_sizes_and_alignments():
     with cutile.on_gpu():
         for number, size in enumerate((N, N, N + 1, 3 * N + 16, N, 5)):
             for first in (0, 1):
@@ -58,7 +58,7 @@ def test_other_arrays_sizes_and_alignments() -> None:
                 assert torch.equal(c, a + b)
 
 
-def test_tensor_maps_of_other_arrays() -> None:
+def test_tensor_maps_of_other_arrays():
     with cutile.on_gpu():
         for m, n, k in [(256, 256, 256), (256, 256, 256), (192, 320, 128), (256, 512, 64)] * 2:
             a, b = (
@@ -72,7 +72,7 @@ def test_tensor_maps_of_other_arrays() -> None:
                 c.zero_()
 
 
-def test_graphs() -> None:
+def test_graphs():
     """A first launch, and one like it; what a graph cannot have leaves the capture as it was."""
     with cutile.on_gpu():
         arrays, graph = vectors(1), torch.cuda.CUDAGraph()
@@ -92,7 +92,7 @@ def test_graphs() -> None:
         torch.randn(4, device="cuda")
 
 
-def test_threads_and_streams() -> None:
+def test_threads_and_streams():
     def many(number: int) -> bool:
         stream, right = torch.cuda.Stream(), True
         with torch.cuda.stream(stream):
@@ -106,7 +106,7 @@ def test_threads_and_streams() -> None:
         assert all(pool.map(many, range(16)))
 
 
-def test_every_gpu() -> None:
+def test_every_gpu():
     with cutile.on_gpu():
         for number in range(torch.cuda.device_count()):
             with torch.cuda.device(number):

@@ -36,7 +36,7 @@ def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any], float]:
 
 @needs_gpu("sm_90a")
 @pytest.mark.parametrize("name", HERE)
-def test_gpu_equals_interpreter(name: str) -> None:
+def test_gpu_equals_interpreter(name: str):
     on_chip, here, _ = run_both(name)
     assert on_chip.tobytes() == here.tobytes()
 

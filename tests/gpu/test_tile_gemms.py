@@ -54,7 +54,7 @@ def _no_gpu(name: str) -> str | None:
 
 @pytest.mark.parametrize("m, n, k", SIZES)
 @pytest.mark.parametrize("name", KERNELS)
-def test_gpu_equals_the_tile_level(name: str, m: int, n: int, k: int) -> None:
+def test_gpu_equals_the_tile_level(name: str, m: int, n: int, k: int):
     if (why := _no_gpu(name)) is not None:
         pytest.skip(f"needs a GPU: {why}")
     on_chip, here, exact = run_both(name, m, n, k)

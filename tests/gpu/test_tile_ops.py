@@ -31,13 +31,13 @@ CASES = [case for case in cases() if case.op in ("global", "alloca", "make_tenso
 
 
 @pytest.mark.parametrize("name", swept())
-def test_points_of_the_sweep(name: str) -> None:
+def test_points_of_the_sweep(name: str):
     some = list(islice(points(name), 40))[::8]
     assert not tried(some, [ARCH], ["chip"], assembles=False)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_the_chip_is_interpreted(case: Case) -> None:
+def test_the_chip_is_interpreted(case: Case):
     text, arguments = entry(case.parameters, case.body, case.globals_), case.arguments()
     kernel = tw.compile(text, ARCH)
     block = kernel.entry("k").block
@@ -98,7 +98,7 @@ def chained(wait: str) -> str:
     )
 
 
-def test_a_kernel_that_starts_early_waits() -> None:
+def test_a_kernel_that_starts_early_waits():
     kernel = tw.compile(chained("%ready = gdc_wait_tko -> token"), ARCH)
     own = kernel.entry("k")
     assert own.block is not None

@@ -83,7 +83,7 @@ def run_both(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
 
 @needs_gpu("sm_90a")
 @pytest.mark.parametrize("name", CASES)
-def test_gpu_equals_interpreter(name: str) -> None:
+def test_gpu_equals_interpreter(name: str):
     on_chip, here = run_both(name)
     assert on_chip.tobytes() == here.tobytes()
 

@@ -97,7 +97,7 @@ def run_both(case: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 @needs_gpu("sm_90a")
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_gpu_equals_interpreter(case: Any) -> None:
+def test_gpu_equals_interpreter(case: Any):
     on_chip, here = run_both(case)
     np.testing.assert_array_equal(on_chip, here)
 

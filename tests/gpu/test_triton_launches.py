@@ -101,7 +101,7 @@ def run(arrays: Any) -> None:
     add[(triton.cdiv(size, 1024),)](*arrays, size, BLOCK=1024)
 
 
-def test_other_arrays_sizes_and_alignments() -> None:
+def test_other_arrays_sizes_and_alignments():
     with tw.triton.on_gpu():
         for number, size in enumerate((N, N, N + 1, 3 * N + 16, N, 5)):
             for first in (0, 1):
@@ -111,7 +111,7 @@ def test_other_arrays_sizes_and_alignments() -> None:
                 assert torch.equal(c, a + b)
 
 
-def test_copies_do_not_overtake_the_reads_of_threads() -> None:
+def test_copies_do_not_overtake_the_reads_of_threads():
     """Stages that `ldmatrix` reads, in many blocks of few instructions each."""
     size = 1024
     numbers = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
@@ -130,7 +130,7 @@ def test_copies_do_not_overtake_the_reads_of_threads() -> None:
             assert torch.equal(out, wanted)
 
 
-def test_two_compilers_in_one_process() -> None:
+def test_two_compilers_in_one_process():
     a, b, c = vectors(3)
     add[(4,)](a, b, c, N, BLOCK=1024)
     with tw.triton.on_gpu():
@@ -140,7 +140,7 @@ def test_two_compilers_in_one_process() -> None:
     assert torch.equal(c, a + b)
 
 
-def test_signs_of_zero_are_told_apart() -> None:
+def test_signs_of_zero_are_told_apart():
     x, out = torch.ones(128, device="cuda"), torch.zeros(128, device="cuda")
     with tw.triton.on_gpu():
         for factor in (0.0, -0.0, 2, 2.0):
@@ -149,7 +149,7 @@ def test_signs_of_zero_are_told_apart() -> None:
             assert torch.equal(out, x * factor)
 
 
-def test_autotune_times_configurations() -> None:
+def test_autotune_times_configurations():
     x = torch.rand(N, device="cuda")
     out = torch.zeros_like(x)
     with tw.triton.on_gpu():
@@ -158,7 +158,7 @@ def test_autotune_times_configurations() -> None:
     assert tuned.best_config.kwargs["BLOCK"] in (128, 256, 1024)
 
 
-def test_a_graph_is_captured_and_replayed() -> None:
+def test_a_graph_is_captured_and_replayed():
     a, b, c = vectors(5)
     with tw.triton.on_gpu():
         run((a, b, c))
@@ -171,7 +171,7 @@ def test_a_graph_is_captured_and_replayed() -> None:
     assert torch.equal(c, a + 7)
 
 
-def test_streams_and_threads() -> None:
+def test_streams_and_threads():
     def one(number: int) -> bool:
         with torch.cuda.stream(torch.cuda.Stream()):
             a, b, c = vectors(number)
@@ -184,7 +184,7 @@ def test_streams_and_threads() -> None:
         assert all(pool.map(one, range(32)))
 
 
-def test_a_programmatic_launch_and_a_cooperative_one() -> None:
+def test_a_programmatic_launch_and_a_cooperative_one():
     a, b, c = vectors(9)
     count, out = torch.zeros(1, dtype=torch.int32, device="cuda"), torch.zeros(64, device="cuda")
     with tw.triton.on_gpu():
@@ -193,7 +193,7 @@ def test_a_programmatic_launch_and_a_cooperative_one() -> None:
     assert torch.equal(c, a + b) and out.sum().item() == 64
 
 
-def test_a_descriptor_of_the_host() -> None:
+def test_a_descriptor_of_the_host():
     x = torch.rand(128, 64, device="cuda").half()
     out = torch.zeros(64, 128, device="cuda", dtype=torch.float16)
     with tw.triton.on_gpu():
@@ -203,7 +203,7 @@ def test_a_descriptor_of_the_host() -> None:
             assert torch.equal(out, source.T)
 
 
-def test_hooks_are_called() -> None:
+def test_hooks_are_called():
     hooks, names = triton.knobs.runtime.launch_enter_hook, list[str]()
 
     def told(metadata: Any) -> None:
@@ -218,13 +218,13 @@ def test_hooks_are_called() -> None:
     assert names == ["add"]
 
 
-def test_memory_of_the_host_is_refused() -> None:
+def test_memory_of_the_host_is_refused():
     a, b, c = vectors(1)
     with tw.triton.on_gpu(), pytest.raises(ValueError, match="'y' expected memory that the GPU"):
         run((a, b.cpu(), c))
 
 
-def test_registers_are_bounded() -> None:
+def test_registers_are_bounded():
     with tw.triton.on_gpu():
         compiled = add[(4,)](*vectors(1), N, BLOCK=1024, maxnreg=24)
     assert compiled.n_regs <= 24 and compiled.n_spills == 0

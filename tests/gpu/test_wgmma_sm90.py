@@ -43,7 +43,7 @@ WHY_NOT = _why_not()
 
 @pytest.mark.skipif(WHY_NOT is not None, reason=f"needs a Hopper GPU: {WHY_NOT}")
 @pytest.mark.parametrize("m, n, k", SIZES)
-def test_gpu_equals_interpreter(m: int, n: int, k: int) -> None:
+def test_gpu_equals_interpreter(m: int, n: int, k: int):
     on_chip, here = run_both(m, n, k)
     np.testing.assert_array_equal(on_chip.view(np.uint32), here.view(np.uint32))
 

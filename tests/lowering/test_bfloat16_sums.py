@@ -28,7 +28,7 @@ ONE = "%one = arith.constant 1.0 : bf16"
         ("%n = arith.negf %y : bf16 %r = arith.addf %x, %n : bf16", "\txor.b16", np.subtract),
     ],
 )  # fmt: skip
-def test_sums_are_multiply_adds(body: str, instruction: str, ufunc: np.ufunc) -> None:
+def test_sums_are_multiply_adds(body: str, instruction: str, ufunc: np.ufunc):
     """Of all pairs of special numbers, and of random ones that nearly cancel."""
     random = np.random.default_rng(0).integers(0, 1 << 16, 4096).astype(np.uint16)
     x = np.concatenate([np.repeat(WORDS, len(WORDS)), random]).view(BF16)

@@ -72,7 +72,7 @@ def stored(row: Any, count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", sample())
-def test_every_level_converts_alike(form: str, ptxas: Any) -> None:
+def test_every_level_converts_alike(form: str, ptxas: Any):
     conversion, rng = CONVERSIONS[form], np.random.default_rng(0)
     x = stored(conversion.source, THREADS * COUNT)
     x[:] = rng.integers(0, 256, x.size)
@@ -141,7 +141,7 @@ def form_arch(conversion: TypeConversion) -> str:
     )
 
 
-def test_what_is_no_conversion() -> None:
+def test_what_is_no_conversion():
     text = kernel(CONVERSIONS["rn.satfinite.e4m3x2.f32"])
     for old, new, why in (
         ("rn.satfinite", "rz.satfinite", "got rz.satfinite.e4m3x2.f32; nearest legal: rn.sat"),

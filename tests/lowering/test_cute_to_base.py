@@ -182,7 +182,7 @@ def numbers_of(draw: st.DrawFn, operands: Sequence[Typed], low: int = 1) -> np.n
 
 @law
 @given(st.data())
-def test_layout_eval(data: st.DataObject) -> None:
+def test_layout_eval(data: st.DataObject):
     operands = [Typed("coord", Dynamic(data.draw(st.sampled_from([32, 64])))), data.draw(layouts())]
     numbers = numbers_of(data.draw, operands)
     for coord, layout, result in computed(LayoutEvalOp, operands, numbers):
@@ -191,7 +191,7 @@ def test_layout_eval(data: st.DataObject) -> None:
 
 @law
 @given(st.data())
-def test_crd2idx_of_a_shape(data: st.DataObject) -> None:
+def test_crd2idx_of_a_shape(data: st.DataObject):
     shape = data.draw(shapes())
     coord = unflatten(tuple(Dynamic(64) for _ in flatten(shape)), shape)
     operands = [Typed("coord", coord), Typed("shape", data.draw(hidden(shape)))]
@@ -206,7 +206,7 @@ def test_crd2idx_of_a_shape(data: st.DataObject) -> None:
 
 @law
 @given(st.data())
-def test_size(data: st.DataObject) -> None:
+def test_size(data: st.DataObject):
     operands = [data.draw(layouts())]
     for layout, result in computed(SizeOp, operands, numbers_of(data.draw, operands)):
         assert result.value == layout.value.size()
@@ -214,7 +214,7 @@ def test_size(data: st.DataObject) -> None:
 
 @law
 @given(st.data(), st.sampled_from([(TupleAddOp, 1), (TupleSubOp, -1)]))
-def test_sums(data: st.DataObject, op: tuple[type[InferredOp], int]) -> None:
+def test_sums(data: st.DataObject, op: tuple[type[InferredOp], int]):
     made, sign = op
     shape = data.draw(shapes())
     operands = [Typed("int_tuple", data.draw(hidden(shape))) for _ in range(2)]
@@ -226,7 +226,7 @@ def test_sums(data: st.DataObject, op: tuple[type[InferredOp], int]) -> None:
 
 @law
 @given(st.data())
-def test_coalesce(data: st.DataObject) -> None:
+def test_coalesce(data: st.DataObject):
     operands = [data.draw(layouts())]
     for layout, result in computed(CoalesceOp, operands, numbers_of(data.draw, operands)):
         assert equivalent(_layout(result), _layout(layout))
@@ -234,7 +234,7 @@ def test_coalesce(data: st.DataObject) -> None:
 
 @law
 @given(st.data())
-def test_composition(data: st.DataObject) -> None:
+def test_composition(data: st.DataObject):
     powers = st.sampled_from([1, 2, 4, 8])
     inner = Typed("layout", Layout(data.draw(powers), data.draw(powers)))
     shape = (data.draw(powers), data.draw(powers))
@@ -277,7 +277,7 @@ func.func @k(%n: i32, %m: i64, %out: memref<?xi64>) attributes {gpu.kernel} {
 """
 
 
-def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed(capsys: pytest.CaptureFixture[str]):
     module = parse_module(PRINTING)
     for each in PIPELINE:
         each.apply(Context(), module)
@@ -303,7 +303,7 @@ func.func @k(%l: !layout, %out: memref<?xi64>) attributes {gpu.kernel} {
 """
 
 
-def test_a_layout_as_an_argument() -> None:
+def test_a_layout_as_an_argument():
     module = parse_module(PASSED)
     for each in PIPELINE:
         each.apply(Context(), module)
@@ -313,7 +313,7 @@ def test_a_layout_as_an_argument() -> None:
     assert out.tolist() == [layout(i) for i in range(24)]
 
 
-def test_what_fails_is_shown_in_the_source() -> None:
+def test_what_fails_is_shown_in_the_source():
     text = PRINTING.replace("make_shape(%n)", "make_shape(%p)")
     text = text.replace("  %s = ", "  %p = ub.poison : i32\n  %s = ")
     module = parse_module(text, "k.mlir")

@@ -219,7 +219,7 @@ def cases(table: dict[str, Sequence[Any]]) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("op, type_", covering(cases(BINARY), themselves, times=2))
-def test_binary_ops(op: str, type_: str) -> None:
+def test_binary_ops(op: str, type_: str):
     nonzero = op.removeprefix("arith.") in DIVISIONS
     code = Code(type_, type_)
     for a, b in operand_pairs(code, type_, nonzero):
@@ -228,7 +228,7 @@ def test_binary_ops(op: str, type_: str) -> None:
 
 
 @pytest.mark.parametrize("op, type_", cases(UNARY))
-def test_unary_ops(op: str, type_: str) -> None:
+def test_unary_ops(op: str, type_: str):
     code = Code(type_)
     for a in (code.names[0], *(code.const(each, type_) for each in constants(type_))):
         code.store(code.add(f"{op} {a} : {type_}"), type_)
@@ -236,7 +236,7 @@ def test_unary_ops(op: str, type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", FLOATS)
-def test_fma(type_: str) -> None:
+def test_fma(type_: str):
     code = Code(type_, type_, type_)
     a, b, c = code.names
     literals = [code.const(each, type_) for each in constants(type_)]
@@ -251,7 +251,7 @@ def test_fma(type_: str) -> None:
     "op, type_", [("arith.cmpi", each) for each in ("i1", *INTEGERS)]
     + [("arith.cmpf", each) for each in FLOATS]
 )  # fmt: skip
-def test_comparisons(op: str, type_: str) -> None:
+def test_comparisons(op: str, type_: str):
     code = Code(type_, type_)
     pairs = operand_pairs(code, type_, False)
     for number, predicate in enumerate(PREDICATES[op]):
@@ -261,7 +261,7 @@ def test_comparisons(op: str, type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_select(type_: str) -> None:
+def test_select(type_: str):
     code = Code(type_, type_, "i1")
     conditions = code.names[2], code.const("true", "i1"), code.const("false", "i1")
     pairs = operand_pairs(code, type_, False)
@@ -279,7 +279,7 @@ def ends(case: tuple[str, tuple[str, str]]) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("op, pair", covering(cases(CASTS), ends), ids=lambda each: "-".join(each)
                          if isinstance(each, tuple) else each)  # fmt: skip
-def test_casts(op: str, pair: tuple[str, str]) -> None:
+def test_casts(op: str, pair: tuple[str, str]):
     source, result = pair
     code = Code(source)
     literals = [code.const(each, source) for each in constants(source)]
@@ -293,7 +293,7 @@ def test_casts(op: str, pair: tuple[str, str]) -> None:
     code.agree(values(source, 9))
 
 
-def test_every_op_that_lowers_is_here() -> None:
+def test_every_op_that_lowers_is_here():
     tested = {*BINARY, *UNARY, *CASTS, *PREDICATES, "math.fma", "arith.select", "arith.constant"}
     elsewhere = {case[0] for case in test_math.CASES} | set(test_math.EXTENDED)
     rules = {op.name for op in RULES if op.name.startswith(("arith.", "math."))}
@@ -337,7 +337,7 @@ REFERENCE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("type_", INTEGERS)
-def test_integers_are_what_python_says(type_: str) -> None:
+def test_integers_are_what_python_says(type_: str):
     bits, (a, b) = BITS[type_], inputs_of(type_, 10, nonzero=True)
     code = Code(type_, type_)
     for op in REFERENCE:

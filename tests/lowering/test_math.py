@@ -82,14 +82,14 @@ def text_of(name: str, type_: str, flags: str) -> str:
 
 
 @pytest.mark.parametrize("name, type_, flags", CASES)
-def test_levels_agree(name: str, type_: str, flags: str) -> None:
+def test_levels_agree(name: str, type_: str, flags: str):
     text, (x, y) = text_of(name, type_, flags), operands(type_)
     (tile,), (ptx,) = (outputs(text, type_, level, x, y) for level in ("tile", "ptx"))
     assert tile.tobytes() == ptx.tobytes()
 
 
 @pytest.mark.parametrize("type_", (*REALS, *INTEGERS))
-def test_ptxas_takes_them(type_: str) -> None:
+def test_ptxas_takes_them(type_: str):
     """All functions of a type in one kernel."""
     cases = [case for case in CASES if case[1] == type_]
     module = "\n".join(
@@ -99,7 +99,7 @@ def test_ptxas_takes_them(type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", INTEGERS)
-def test_integers_are_pythons(type_: str) -> None:
+def test_integers_are_pythons(type_: str):
     width, (x, y) = int(type_[1:]), operands(type_)
     laws = {
         "math.ctpop": lambda a, b: a.bit_count(),
@@ -117,7 +117,7 @@ def test_integers_are_pythons(type_: str) -> None:
 
 @pytest.mark.parametrize("type_", INTEGERS)
 @pytest.mark.parametrize("op", EXTENDED)
-def test_both_halves(op: str, type_: str) -> None:
+def test_both_halves(op: str, type_: str):
     width, (x, y) = int(type_[1:]), operands(type_)
     y = np.roll(x, 5)
     if op == "arith.addui_extended" and type_ != "i1":
@@ -163,7 +163,7 @@ def near_ties(rng: np.random.Generator, digits: int) -> Any:
 
 
 @pytest.mark.parametrize("result", ["bf16", "f8E4M3FN", "f8E5M2"])
-def test_doubles_are_rounded_once(result: str) -> None:
+def test_doubles_are_rounded_once(result: str):
     digits, least = {"bf16": (8, -133), "f8E4M3FN": (4, -9), "f8E5M2": (3, -16)}[result]
     text = kernel(
         "f64",
@@ -180,7 +180,7 @@ def test_doubles_are_rounded_once(result: str) -> None:
 
 @pytest.mark.parametrize("type_", ["i32", "i64"])
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
-def test_integers_are_rounded_once(op: str, type_: str) -> None:
+def test_integers_are_rounded_once(op: str, type_: str):
     width, rng = int(type_[1:]), np.random.default_rng(2)
     text = kernel(
         type_,
@@ -196,7 +196,7 @@ def test_integers_are_rounded_once(op: str, type_: str) -> None:
     assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
 
 
-def test_fma_of_bf16_is_rounded_once() -> None:
+def test_fma_of_bf16_is_rounded_once():
     """c is far below the product's last bit, and decides ties."""
     rng, bf16 = np.random.default_rng(3), ml_dtypes.bfloat16
     text = kernel("bf16", "%c = arith.constant 0x3380 : bf16\n  %r = math.fma %a, %b, %c : bf16")
@@ -212,7 +212,7 @@ def test_fma_of_bf16_is_rounded_once() -> None:
     assert assemble(tw.compile(text, "sm_90a").ptx, "sm_90a").ok
 
 
-def test_quotients_of_halves_are_rounded_once() -> None:
+def test_quotients_of_halves_are_rounded_once():
     """Of all dividends, by divisors some of which leave ties between subnormal numbers."""
     divide = function_of(half_quotient, ("f32", "f32"), (np.dtype(np.uint32),))
     words = np.arange(1 << 16, dtype=np.uint16)
@@ -230,7 +230,7 @@ def test_quotients_of_halves_are_rounded_once() -> None:
 
 
 @pytest.mark.parametrize("op", ["maximumf", "minimumf"])
-def test_extremes_of_doubles(op: str) -> None:
+def test_extremes_of_doubles(op: str):
     x, y = operands("f64")
     y = np.roll(x, 9)
     y[:2], x[1] = (-0.0, np.nan), 0.0

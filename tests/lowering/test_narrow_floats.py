@@ -38,7 +38,7 @@ def run(text: str, x: Any, to: str, level: Any) -> Any:
 @at_levels()
 @pytest.mark.parametrize("to", ["f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("source", NARROW)
-def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str) -> None:
+def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str):
     x = np.arange(256, dtype=np.uint8).view(dtype_of_element(source))
     wide = run(cast("extf", source, to), x, to, level)
     np.testing.assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
@@ -47,7 +47,7 @@ def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str
 @at_levels()
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("to", NARROW)
-def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str) -> None:
+def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str):
     largest = float(ml_dtypes.finfo(dtype_of_element(to)).max)
     values = np.arange(128, dtype=np.uint8).view(dtype_of_element(to)).astype(np.float64)
     values = values[np.isfinite(values)]
@@ -65,7 +65,7 @@ def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str
 
 @pytest.mark.parametrize("narrow", NARROW)
 @pytest.mark.parametrize("wide", ["f16", "bf16", "f32"])
-def test_casts_assemble(wide: str, narrow: str) -> None:
+def test_casts_assemble(wide: str, narrow: str):
     for text in (cast("extf", narrow, wide), cast("truncf", wide, narrow)):
         kernel = tw.compile(text, "sm_89")
         assert kernel.ptx.splitlines()[1:3] == [".version 8.1", ".target sm_89"]
@@ -73,7 +73,7 @@ def test_casts_assemble(wide: str, narrow: str) -> None:
         assert report.ok, report.output
 
 
-def test_what_narrow_floats_cannot() -> None:
+def test_what_narrow_floats_cannot():
     add = KERNEL.format(op="addf", source="f8E5M2", to="f8E5M2", operands="%a, %a", types="f8E5M2")
     with pytest.raises(tw.CompileError, match=r"'arith.addf' on f8E5M2 has no lowering to ptx"):
         tw.compile(add, "sm_90a")
@@ -84,7 +84,7 @@ def test_what_narrow_floats_cannot() -> None:
 
 
 @pytest.mark.parametrize("to", NARROW)
-def test_neighbours_are_converted_together(to: str) -> None:
+def test_neighbours_are_converted_together(to: str):
     """Two by one instruction, in the order in which they are stored."""
     body = "%o = constant <i32: 0> : tile<i32>"
     for i, element in enumerate(("f32", to)):

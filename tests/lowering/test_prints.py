@@ -20,25 +20,25 @@ def run(level: Any, n: int) -> np.ndarray:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_what_is_printed(level: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed(level: Any, capsys: pytest.CaptureFixture[str]):
     assert run(level, 7).tolist() == [7, 7]
     assert capsys.readouterr().out == PRINTED.format(n=7, fits=1)
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_failed_assertion(level: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_assertion(level: Any, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(tw.ExecutionError, match=r"thread \(1,0,0\)"):
         run(level, 1)
     assert capsys.readouterr().out == PRINTED.format(n=1, fits=0) + FAILED
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
-def test_the_text_assembles(arch: str, ptxas: Any) -> None:
+def test_the_text_assembles(arch: str, ptxas: Any):
     report = ptxas(tw.compile(KERNEL, arch).ptx, arch)
     assert report.clean, report.output
 
 
-def test_a_format_that_does_not_fit() -> None:
+def test_a_format_that_does_not_fit():
     wrong = KERNEL.replace("n %d x %g", "n %f x %g")
     with pytest.raises(tw.CompileError, match="expected a conversion for i32, got %f; nearest"):
         tw.compile(wrong, "sm_80")

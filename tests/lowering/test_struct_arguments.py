@@ -65,7 +65,7 @@ def run(text: str, args: list[Any], block: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("flag", [True, False])
-def test_fields_of_a_struct(flag: bool) -> None:
+def test_fields_of_a_struct(flag: bool):
     found = run(FIELDS, [2.25, (3, (1 << 20, 0.5, flag)), np.zeros(4, np.float32)], 4)
     np.testing.assert_array_equal(found, 3 + (1 << 20) + 2.25 + 0.5 if flag else 0)
     kernel = tw.compile(FIELDS, "sm_80")
@@ -79,7 +79,7 @@ def test_fields_of_a_struct(flag: bool) -> None:
 ALGEBRA_ARGS: list[Any] = [(4, 100), "(4,8):(8,3)", (7, (0, 0.0, False)), np.zeros(32, np.int32)]
 
 
-def test_values_of_the_algebra() -> None:
+def test_values_of_the_algebra():
     place = np.arange(32)
     expected = place % 4 * 8 + place // 4 * 3 + 100 + 7
     np.testing.assert_array_equal(run(ALGEBRA, ALGEBRA_ARGS, 32), expected)
@@ -96,7 +96,7 @@ class Memory:
         raise AssertionError
 
 
-def test_what_a_launch_hands_to_the_driver() -> None:
+def test_what_a_launch_hands_to_the_driver():
     entry = tw.compile(ALGEBRA, "sm_80").entries[0]
     values = entry.values(Binding(entry.arguments, ALGEBRA_ARGS, Memory()))
     assert values == [100, 8, 3, 7, 0, 0, 0, 4096]
@@ -109,7 +109,7 @@ def test_what_a_launch_hands_to_the_driver() -> None:
     ((3, 5), "argument 's[1]' expected a tuple of 3"),
     ((1 << 40, (1, 0.5, True)), "argument 's[0]' expected 32 bits for i32"),
 ])  # fmt: skip
-def test_structs_that_do_not_fit(struct: Any, words: str) -> None:
+def test_structs_that_do_not_fit(struct: Any, words: str):
     for level in ("tile", "ptx"):
         with pytest.raises(tw.ExecutionError) as caught:
             args = [1.0, struct, np.zeros(4, np.float32)]
@@ -160,7 +160,7 @@ func.func @k(%s: {MEMORY}, %out: memref<?xf32>) attributes {{gpu.kernel}} {{
 }}"""
 
 
-def test_memory_in_structs_and_structs_in_loops() -> None:
+def test_memory_in_structs_and_structs_in_loops():
     """`scf.for`, `scf.if` and `cf.br` carry a state; its flag lets the first iteration count."""
     x, h = np.arange(4, dtype=np.float32), np.arange(8, dtype=np.int16).reshape(4, 2)
     found = run(CARRIED, [(3, x, (h, 0.5)), np.zeros(4, np.float32)], 4)
@@ -172,7 +172,7 @@ def test_memory_in_structs_and_structs_in_loops() -> None:
     assert assemble(kernel.ptx, "sm_80").clean
 
 
-def test_a_loop_around_tiles_carries_a_struct() -> None:
+def test_a_loop_around_tiles_carries_a_struct():
     text = f"""func.func @k(%x: !cute.memref<f32, gmem, "32:1">) attributes {{gpu.kernel}} {{
   %i = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %t = arith.index_cast %i : index to i32
@@ -197,6 +197,6 @@ def test_a_loop_around_tiles_carries_a_struct() -> None:
     np.testing.assert_array_equal(run(text, [x], 32), 8 * x)
 
 
-def test_memory_that_a_struct_lacks() -> None:
+def test_memory_that_a_struct_lacks():
     with pytest.raises(tw.ExecutionError, match=r"'s\[1\]' expected an array for memref<\?xf32>"):
         tw.interpret(CARRIED, grid=(1,), block=(4,), args=[(3, 4, (None, 0.5)), np.zeros(4)])

@@ -26,21 +26,21 @@ WGMMA = sorted(path.stem for path in EXAMPLES.glob("[!t]*sm90*.mlir"))
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_it_passes_the_static_check(name: str) -> None:
+def test_it_passes_the_static_check(name: str):
     """Every order of the roles of four Blackwell GEMMs and two accumulators in turn among them."""
     kernel = CORPUS[name]()
     module = kernel.module()
     run_pipeline(module, kernel.arch, stages=STATIC)
 
 
-def test_every_order_is_there() -> None:
+def test_every_order_is_there():
     """Six orders of three roles, of four GEMMs."""
     assert sum(", roles " in name for name in CORPUS) == 24
     assert "double_buffered_tensor_memory" in CORPUS
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_its_instructions_pass_the_static_check_and_run(name: str) -> None:
+def test_its_instructions_pass_the_static_check_and_run(name: str):
     kernel = CORPUS[name]()
     module = kernel.module()
     run_pipeline(module, kernel.arch)
@@ -49,7 +49,7 @@ def test_its_instructions_pass_the_static_check_and_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*SMALL, *WGMMA])
-def test_ptxas_mends_nothing(name: str, ptxas: Callable[..., PtxasReport]) -> None:
+def test_ptxas_mends_nothing(name: str, ptxas: Callable[..., PtxasReport]):
     """No C75xx: registers of wgmmas in flight stay where they are."""
     if name in WGMMA:
         text, arch = (EXAMPLES / f"{name}.mlir").read_text(), "sm_90a"
@@ -64,7 +64,7 @@ def behind_reads(name: str) -> str:
     return re.sub(r"(cluster.mbarrier_arrive .* rank %even)", r"\1 reads", text)
 
 
-def test_what_was_read_is_passed_on_to_another_cta() -> None:
+def test_what_was_read_is_passed_on_to_another_cta():
     text = behind_reads("multicast_released_by_both")
     grid, block = launch_of(text)
     for level in ("atom", "ptx"):
@@ -73,7 +73,7 @@ def test_what_was_read_is_passed_on_to_another_cta() -> None:
     tw.compile(text, arch="sm_90a")
 
 
-def test_what_was_written_is_not() -> None:
+def test_what_was_written_is_not():
     """A release of its CTA's scope says nothing of writes to another one."""
     text = behind_reads("multicast_over_writes")
     grid, block = launch_of(text)
@@ -87,13 +87,13 @@ def test_what_was_written_is_not() -> None:
 
 @pytest.mark.parametrize("schedule", [None, 0, 1])
 @pytest.mark.parametrize("name", SMALL)
-def test_it_runs(name: str, schedule: int | None) -> None:
+def test_it_runs(name: str, schedule: int | None):
     kernel = CORPUS[name]()
     assert kernel.check(kernel.run(kernel.module(), schedule))
 
 
 @pytest.mark.parametrize("schedule", [None, 3])
 @pytest.mark.parametrize("name", ORDERS)
-def test_roles_in_another_order_run(name: str, schedule: int | None) -> None:
+def test_roles_in_another_order_run(name: str, schedule: int | None):
     kernel = CORPUS[name]()
     assert kernel.check(kernel.run(kernel.module(), schedule))

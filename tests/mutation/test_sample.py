@@ -49,13 +49,13 @@ def judged(example: str, level: Level, choose: Callable[[list[Mutant]], list[Mut
 
 
 @pytest.mark.parametrize("example, level, count", SAMPLE)
-def test_mutants_are_caught(example: str, level: Level, count: int) -> None:
+def test_mutants_are_caught(example: str, level: Level, count: int):
     some = random.Random(f"{example} {level} sample")
     judged(example, level, lambda every: some.sample(every, count))
 
 
 @pytest.mark.parametrize("example, level, kinds", KINDS)
-def test_one_of_each_kind_is_caught(example: str, level: Level, kinds: set[str]) -> None:
+def test_one_of_each_kind_is_caught(example: str, level: Level, kinds: set[str]):
     some = random.Random(f"{example} {level} kinds")
 
     def one_of_each(every: list[Mutant]) -> list[Mutant]:
@@ -65,13 +65,13 @@ def test_one_of_each_kind_is_caught(example: str, level: Level, kinds: set[str])
     judged(example, level, one_of_each)
 
 
-def test_names_are_of_one_mutant_each() -> None:
+def test_names_are_of_one_mutant_each():
     module, _ = SUBJECTS["gemm_sm80"].module("gemm_sm80", "atom")
     names = [mutant.name for mutant in mutants("gemm_sm80", "atom", module)]
     assert len(set(names)) == len(names) > 10
 
 
-def test_known_misses_are_mutants() -> None:
+def test_known_misses_are_mutants():
     """A name in the list is that of a mutant: lines move with the examples."""
     for example, level in (("gemm_sm80", "atom"), ("gemm_sm80", "ptx"), ("gemm_wmma", "ptx")):
         module, _ = SUBJECTS[example].module(example, level)

@@ -71,17 +71,17 @@ def hazard(text: str, level: str) -> str:
 
 @at_levels()
 @pytest.mark.parametrize("asked", ASKED)
-def test_a_race_of_a_block(asked: str, level: str) -> None:
+def test_a_race_of_a_block(asked: str, level: str):
     assert "in block (" in hazard(kernel(ASKED[asked]), level)
     assert not hazard(kernel(ASKED[asked], ordered=True), level)
 
 
 @at_levels()
-def test_a_kernel_may_be_meant_for_one_block(level: str) -> None:
+def test_a_kernel_may_be_meant_for_one_block(level: str):
     one = ", gpu.known_grid_size = array<i32: 1, 1, 1>"
     assert not hazard(kernel(ASKED["the second"], grid=one), level)
 
 
-def test_what_is_said() -> None:
+def test_what_is_said():
     with pytest.raises(tw.CompileError, match=r"in block \(1, 0, 0\) of a grid of \(2, 1, 1\)"):
         tw.compile(kernel(ASKED["odd ones"]), arch="sm_80")

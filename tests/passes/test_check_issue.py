@@ -101,7 +101,7 @@ ONE = {
 
 
 @pytest.mark.parametrize("who", SEVERAL)
-def test_several_threads_are_refused(who: str) -> None:
+def test_several_threads_are_refused(who: str):
     body, (first, second) = SEVERAL[who]
     with pytest.raises(tw.CompileError) as caught:
         check(kernel(body))
@@ -111,20 +111,20 @@ def test_several_threads_are_refused(who: str) -> None:
 
 
 @pytest.mark.parametrize("who", ONE)
-def test_one_thread_or_who_knows_is_not(who: str) -> None:
+def test_one_thread_or_who_knows_is_not(who: str):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check(kernel(ONE[who]))
 
 
 @pytest.mark.parametrize("instruction", ["tma.reduce or", "tma.reduce and", "tma.store"])
-def test_what_may_be_done_again_is_warned_of(instruction: str) -> None:
+def test_what_may_be_done_again_is_warned_of(instruction: str):
     text = kernel("ISSUE").replace("tma.reduce add", instruction)
     with pytest.warns(UserWarning, match=r"<string>:11:3: warning: .* expected one thread to "):
         check(text)
 
 
-def test_a_block_of_no_known_size_is_warned_of() -> None:
+def test_a_block_of_no_known_size_is_warned_of():
     with pytest.warns(UserWarning, match="threads 0 and 1 and others .* if there are so many"):
         check(kernel("ISSUE", "a = 1"))
     with warnings.catch_warnings():
@@ -153,7 +153,7 @@ TILES = """func.func @k(%y: !cute.memref<f32, gmem, align<16>, "(64,32):(32,1)">
 }"""
 
 
-def test_copies_of_tiles() -> None:
+def test_copies_of_tiles():
     check(TILES)
     every = TILES.replace("arith.cmpi eq, %t, %c0", "arith.cmpi sge, %t, %c0")
     with pytest.raises(tw.CompileError, match=r"'cute.copy' expected one thread to reduce") as it:

@@ -123,7 +123,7 @@ def rule_of(text: str) -> tuple[str | None, int]:
     ("bfe.s32 %r3, %r0, 5, 3;", "bar.sync 0;", (None, 1)),
     ("ld.global.b32 %r3, [%rd0];", "bar.sync 0;", (None, 1)),
 ])  # fmt: skip
-def test_numbers_of_warps(place: str, barrier: str, expected: tuple[str | None, int]) -> None:
+def test_numbers_of_warps(place: str, barrier: str, expected: tuple[str | None, int]):
     assert rule_of(SUMS.format(place=place, barrier=barrier)) == expected
 
 
@@ -131,12 +131,12 @@ def test_numbers_of_warps(place: str, barrier: str, expected: tuple[str | None, 
     ("", "mov.b32 %r4, %r0;", None),
     ("add.u32 %r4, %r0, 1;", "", "accumulator"),
 ])  # fmt: skip
-def test_registers_without_a_type(before: str, behind: str, rule: str | None) -> None:
+def test_registers_without_a_type(before: str, behind: str, rule: str | None):
     found, _ = rule_of(PRODUCT.format(before=before, behind=behind))
     assert found == rule
 
 
-def test_registers_on_ways_that_nobody_knows() -> None:
+def test_registers_on_ways_that_nobody_knows():
     """Where threads may go both ways, accumulators are in flight on each."""
     end = "mov.b32 %r4, %r0;"
     assert rule_of(PRODUCT.format(before="", behind=ASKED + end)) == (None, 0)
@@ -148,7 +148,7 @@ def test_registers_on_ways_that_nobody_knows() -> None:
 @pytest.mark.parametrize(("acquire", "release", "rule"), [
     ("acquire", "release", None), ("acquire", "relaxed", "race"), ("relaxed", "release", "race"),
 ])  # fmt: skip
-def test_a_lock_in_shared_memory(acquire: str, release: str, rule: str | None) -> None:
+def test_a_lock_in_shared_memory(acquire: str, release: str, rule: str | None):
     """What it orders is not proven, and no error; where it orders nothing that is one."""
     found, unproven = rule_of(LOCK.format(acquire=acquire, release=release))
     assert found == rule and (rule or unproven)

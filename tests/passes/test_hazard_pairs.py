@@ -26,7 +26,7 @@ PAIRS = tuple(pair for table in TABLES for pair in table.PAIRS)
 
 
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
-def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
+def test_the_wrong_one_is_refused(pair: Pair, level: str):
     """Before it runs, and by the interpreter alone, in the order of the text."""
     refused(pair, level)
     with pytest.raises(tw.ExecutionError):
@@ -35,14 +35,14 @@ def test_the_wrong_one_is_refused(pair: Pair, level: str) -> None:
 
 @pytest.mark.filterwarnings("error::tilewright.passes.check_hazards.UnprovenWarning")
 @pytest.mark.parametrize("pair, level", cases(PAIRS))
-def test_the_right_one_passes_and_runs(pair: Pair, level: str) -> None:
+def test_the_right_one_passes_and_runs(pair: Pair, level: str):
     checked(pair, "RIGHT", level)
     run(pair, "RIGHT", level, schedule=1)
 
 
 @pytest.mark.parametrize("axis", "xyz")
 @at_levels()
-def test_blocks_along_another_axis(axis: str, level: str) -> None:
+def test_blocks_along_another_axis(axis: str, level: str):
     """A block waits for the flag of the one before it, along whichever axis it asks for."""
     (pair,) = (pair for pair in PAIRS if pair.name == "a flag between blocks, set relaxed")
     other = replace(pair, body=pair.body.replace("#gpu<dim x>", f"#gpu<dim {axis}>"))

@@ -93,7 +93,7 @@ def data_sends_some_away_for_ever(n: int) -> str:
     (length_of_many_sums, 1500, 128), (each_thread_as_often_as_its_number, 1, 640),
     (some_wait_for_ever, 3, 128), (data_sends_some_away_for_ever, 3, 128),
 ])  # fmt: skip
-def test_a_long_text_is_answered_soon(body: Callable[[int], str], size: int, threads: int) -> None:
+def test_a_long_text_is_answered_soon(body: Callable[[int], str], size: int, threads: int):
     module, _ = verified(KERNEL.format(threads=threads, body=body(size)))
     (function,) = functions(module)
     begin = time.process_time()
@@ -103,9 +103,7 @@ def test_a_long_text_is_answered_soon(body: Callable[[int], str], size: int, thr
 
 
 @pytest.mark.parametrize(("steps", "rule"), [(1 << 20, "nothing"), (1500, None)])
-def test_launches_share_a_bound(
-    steps: int, rule: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_launches_share_a_bound(steps: int, rule: str | None, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Values, "steps_in_all", steps)
     body = f"L: add.s32 %r9, %r9, 1;\nsetp.lt.s32 %p0, %r9, 400;\n@%p0 bra L;\n{LOAD}"
     module, _ = verified(KERNEL.format(threads=128, body=body).replace(" .reqntid 128", ""))
@@ -118,7 +116,7 @@ def test_launches_share_a_bound(
 @pytest.mark.parametrize(("pairs", "rule"), [(1 << 20, "nothing"), (600, None)])
 def test_accesses_of_threads_that_part_share_a_bound(
     pairs: int, rule: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr(Values, "pairs_left", pairs)
     rounds = f"{STORE}bar.sync 0;\nld.shared.f32 %f1, [%r5+4];\nbar.sync 0;\n" * 2
     body = each_thread_as_often_as_its_number(1) + rounds + "ld.shared.f32 %f1, [%r5+12288];\n"

@@ -70,7 +70,7 @@ FORMS = {
 
 @pytest.mark.parametrize(("barrier", "rule"), [("bar.sync 0;", None), ("", "race")])
 @pytest.mark.parametrize("form", FORMS)
-def test_rounds_are_ordered(form: str, barrier: str, rule: str | None) -> None:
+def test_rounds_are_ordered(form: str, barrier: str, rule: str | None):
     before, first, onward, last = FORMS[form]
     text = KERNEL.format(before=before, first=first, barrier=barrier, onward=onward, last=last)
     (function,) = functions(verified(text)[0])

@@ -46,16 +46,16 @@ def checked(filled: str, made: str) -> None:
 
 
 @pytest.mark.filterwarnings("error::tilewright.passes.check_hazards.UnprovenWarning")
-def test_barriers_of_the_warp_order_it() -> None:
+def test_barriers_of_the_warp_order_it():
     checked(SYNC, SYNC)
 
 
-def test_what_others_wrote_is_not_replaced_yet() -> None:
+def test_what_others_wrote_is_not_replaced_yet():
     with pytest.raises(tw.CompileError, match=r"'ptx.tensormap.replace' .* 'ptx.st' at line 17"):
         checked(NOTHING, SYNC)
 
 
-def test_what_is_replaced_is_not_copied_yet() -> None:
+def test_what_is_replaced_is_not_copied_yet():
     words = r"'ptx.tensormap.cp_fenceproxy' .* 'ptx.tensormap.replace' at line 22"
     with pytest.raises(tw.CompileError, match=words):
         checked(SYNC, NOTHING)

@@ -19,14 +19,14 @@ from tilewright.source.parsing import default_context
 FOLDER = Path(__file__).parents[1] / "filecheck" / "passes" / "cuda_tile"
 
 
-def test_the_commands_know_every_step() -> None:
+def test_the_commands_know_every_step():
     known = Universe.get_multiverse().all_passes
     assert {step.name: step for step in STEPS.values()} == {
         name: known[name]() for name in (f"cuda-tile-{step}" for step in STEPS)
     }
 
 
-def test_every_step_has_its_test() -> None:
+def test_every_step_has_its_test():
     assert {path.stem.replace("_", "-") for path in FOLDER.glob("*.mlir")} >= STEPS.keys()
 
 
@@ -39,7 +39,7 @@ def test_every_step_has_its_test() -> None:
         ("slice_products", "sm_120a"),
     ],
 )
-def test_steps_are_what_the_lowering_does(name: str, arch: str) -> None:
+def test_steps_are_what_the_lowering_does(name: str, arch: str):
     text = (FOLDER / f"{name}.mlir").read_text()
     module, source = verified(text)
     passes = ",".join(f"{step.name}{{arch={arch}}}" for step in STEPS.values())
@@ -51,7 +51,7 @@ def test_steps_are_what_the_lowering_does(name: str, arch: str) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a", "sm_100a"])
-def test_columns_that_a_text_has_already_are_decided_anew(arch: str) -> None:
+def test_columns_that_a_text_has_already_are_decided_anew(arch: str):
     """Of another target's tensor memory, say."""
     module, _ = verified((FOLDER / "place_accumulators.mlir").read_text())
     plain = tw.compile(module, arch).ptx

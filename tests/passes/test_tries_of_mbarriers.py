@@ -80,7 +80,7 @@ def checked(first: str, second: str) -> str:
         (TESTED.format(5), BY_PARITY.format(1)),
     ],
 )
-def test_a_wait_for_either_orders(first: str, second: str) -> None:
+def test_a_wait_for_either_orders(first: str, second: str):
     text = checked(first, second)
     [result] = tw.interpret(text, grid=(1,), block=(64,), args=[np.zeros(64, np.uint32)])
     np.testing.assert_array_equal(result, np.arange(64)[::-1] + 2)
@@ -95,6 +95,6 @@ def test_a_wait_for_either_orders(first: str, second: str) -> None:
         (f"{IGNORED};\n{NONE}", BY_STATE.format(6), "got what 'ptx.st' at line 28 writes"),
     ],
 )  # fmt: skip
-def test_without_one_nothing_is_ordered(first: str, second: str, verb: str) -> None:
+def test_without_one_nothing_is_ordered(first: str, second: str, verb: str):
     with pytest.raises(tw.CompileError, match=verb):
         checked(first, second)

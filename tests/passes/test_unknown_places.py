@@ -42,7 +42,7 @@ ATOMIC = "@%p0 red.shared.add.u32 [%r7], 1;"
 
 
 @pytest.mark.parametrize("counts", [ATOMIC, "ld.shared.b32 %r9, [%r7];"])
-def test_what_is_free_of_hazards_anywhere_is_proven(counts: str) -> None:
+def test_what_is_free_of_hazards_anywhere_is_proven(counts: str):
     text = HISTOGRAM.format(before="bar.sync 0;", behind="bar.sync 0;", counts=counts)
     tw.compile(text, arch="sm_90a", unproven="error")
 
@@ -53,7 +53,7 @@ def test_what_is_free_of_hazards_anywhere_is_proven(counts: str) -> None:
     ("bar.sync 0;", "bar.sync 0;", "st.shared.b32 [%r7], %r0;"),
     ("", "bar.sync 0;", "@%p0 ld.shared.b32 %r9, [%r1];"),
 ])  # fmt: skip
-def test_what_may_meet_is_neither_proven_nor_refused(before: str, behind: str, counts: str) -> None:
+def test_what_may_meet_is_neither_proven_nor_refused(before: str, behind: str, counts: str):
     text = HISTOGRAM.format(before=before, behind=behind, counts=counts)
     with pytest.warns(UnprovenWarning, match="not known before it runs"):
         tw.compile(text, arch="sm_90a")

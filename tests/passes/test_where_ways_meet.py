@@ -39,7 +39,7 @@ def ends(block: Block, without: Block | None = None) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(0, 300, 50))
-def test_all_ways_meet_there_first(seed: int) -> None:
+def test_all_ways_meet_there_first(seed: int):
     for number in range(seed, seed + 50):
         blocks = graph(random.Random(number))
         met = joins(blocks[0].parent)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ def options(folder: Path, *arguments: str) -> argparse.Namespace:
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
-def test_every_seed_is_tried_once(jobs: str, tmp_path: Path, capsys: object) -> None:
+def test_every_seed_is_tried_once(jobs: str, tmp_path: Path, capsys: object):
     given = options(tmp_path, "--count", "23", "--jobs", jobs, "--first", "100")
     campaign = Campaign(odd, given, batch=4)
     assert campaign.run(["a", "b"]) == 1
@@ -54,20 +54,20 @@ def test_every_seed_is_tried_once(jobs: str, tmp_path: Path, capsys: object) -> 
     assert printed[-1].startswith("23 tried in ")
 
 
-def test_nothing_begins_when_the_time_is_up(tmp_path: Path) -> None:
+def test_nothing_begins_when_the_time_is_up(tmp_path: Path):
     campaign = Campaign(odd, options(tmp_path, "--seconds", "0.2", "--jobs", "1"), batch=2)
     campaign.run(["a"])
     assert campaign.tried["a"] > 2
 
 
-def test_a_process_that_dies_is_a_failure_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_a_process_that_dies_is_a_failure_and_the_rest_goes_on(tmp_path: Path):
     campaign = Campaign(deadly, options(tmp_path, "--count", "60", "--jobs", "2"), batch=5)
     assert campaign.run(["a", "b"]) >= 1
     assert campaign.tried == {"a": 30, "b": 30}
     assert any("a process died among 5 to 9" in reason for _, reason in campaign.seeds)
 
 
-def test_a_dask_cluster(tmp_path: Path) -> None:
+def test_a_dask_cluster(tmp_path: Path):
     """Its workers run trials in threads, whose time is limited as well."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
                                   dashboard_address=None, scheduler_port=0) as cluster:  # fmt: skip
@@ -80,7 +80,7 @@ def test_a_dask_cluster(tmp_path: Path) -> None:
     assert "test_campaign.py" in reason and campaign.seeds["a", reason] == [5]
 
 
-def test_what_hangs_is_stopped() -> None:
+def test_what_hangs_is_stopped():
     with pytest.raises(TimeoutError, match=r"test_campaign\.py"), in_time(1):
         while True:
             pass

@@ -11,7 +11,7 @@ import replay
 FAILS_ON_3 = "import sys; print(*sys.argv[1:], 'ran'); sys.exit('3' in sys.argv)"
 
 
-def test_a_replay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     """Every test is in one batch, and a batch that fails is told."""
     monkeypatch.setattr(replay, "collected", lambda words: list("123456"))
     monkeypatch.setattr(replay, "PYTEST", (sys.executable, "-Sc", FAILS_ON_3))

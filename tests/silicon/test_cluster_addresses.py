@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 RECORDED = np.load(Path(__file__).parent / "fixtures" / "cluster_addresses.npz")
 
 
-def test_ranks_are_as_far_apart_as_on_the_chip() -> None:
+def test_ranks_are_as_far_apart_as_on_the_chip():
     """Where the first one begins is the chip's own; ours are counted from 1."""
     out = np.zeros(RANKS, np.uint32)
     (ours,) = tw.interpret(KERNEL, grid=(RANKS,), block=(1,), args=[out], arch="sm_90a")

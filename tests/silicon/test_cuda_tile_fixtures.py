@@ -19,14 +19,14 @@ UNDEFINED = {"conversions"}
 """Kernels that store what Tile IR leaves undefined: floats that an integer type does not hold."""
 
 
-def test_every_kernel_was_recorded() -> None:
+def test_every_kernel_was_recorded():
     assert len(RECORDS) == 19
     assert set(RECORDS) >= APPROXIMATE
 
 
 @at_levels("program", "ptx")
 @pytest.mark.parametrize("name", RECORDS)
-def test_kernel_equals_the_chip(name: str, level: Level) -> None:
+def test_kernel_equals_the_chip(name: str, level: Level):
     outcome = replay(name, RECORDS[name], level)
     verdicts = ("equal", "within bounds") if name in APPROXIMATE else ("equal",)
     if name in UNDEFINED:
@@ -35,7 +35,7 @@ def test_kernel_equals_the_chip(name: str, level: Level) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
-def test_compiled_kernels_assemble(arch: str) -> None:
+def test_compiled_kernels_assemble(arch: str):
     for name, record in RECORDS.items():
         report = assemble(compile(record["bytecode"], arch, name=name).ptx, arch)
         assert report.clean, f"{name}: {report.output}"

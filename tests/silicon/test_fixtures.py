@@ -24,16 +24,16 @@ MMAS = [each for each in all_mmas(ARCH) if each[0] in MMA.files]
 ARGUMENTS = {"A": "a", "B": "b", "C": "c", "E": "metadata"}
 
 
-def test_every_form_that_the_chip_runs_was_recorded() -> None:
+def test_every_form_that_the_chip_runs_was_recorded():
     assert SCALAR_FORMS.keys() == SEEDS.keys()
 
 
-def test_every_atom_that_the_chip_runs_was_recorded() -> None:
+def test_every_atom_that_the_chip_runs_was_recorded():
     assert {name for name, _, _ in MMAS} == {name for name, _, _ in all_mmas(ARCH)}
 
 
 @pytest.mark.parametrize("name", SEEDS)
-def test_scalar_instruction_equals_the_chip(name: str) -> None:
+def test_scalar_instruction_equals_the_chip(name: str):
     op, form = SCALAR_FORMS[name]
     row = op.ROW.forms[form]
     inputs = form_inputs(row, SEEDS[name])
@@ -65,14 +65,14 @@ SMALLEST: dict[str, tuple[list[int], int]] = {
 
 
 @pytest.mark.parametrize("name", SMALLEST)
-def test_what_would_round_up_to_a_normal_number_is_flushed(name: str) -> None:
+def test_what_would_round_up_to_a_normal_number_is_flushed(name: str):
     operands, expected = SMALLEST[name]
     words = [np.array([word], dtype=np.uint32) for word in operands]
     assert scalar(*name.split(".", 1))(*words).tolist() == [expected]
 
 
 @pytest.mark.parametrize("name, atom, selectors", MMAS, ids=[name for name, _, _ in MMAS])
-def test_mma_equals_the_chip(name: str, atom: tw.MmaAtom, selectors: tuple[int, ...]) -> None:
+def test_mma_equals_the_chip(name: str, atom: tw.MmaAtom, selectors: tuple[int, ...]):
     for case in range(MMA_CASES):
         words = mma_inputs(atom, selectors, case)
         inputs = {

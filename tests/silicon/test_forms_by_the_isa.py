@@ -22,7 +22,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_form_equals_exact_arithmetic(name: str) -> None:
+def test_form_equals_exact_arithmetic(name: str):
     op, form = FORMS[name]
     row = op.ROW.forms[form]
     inputs = [column[::3] for column in form_inputs(row, zlib.crc32(name.encode()))]
@@ -43,7 +43,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_integers_side_by_side(name: str) -> None:
+def test_integers_side_by_side(name: str):
     op, form = WHOLE[name]
     inputs = form_inputs(op.ROW.forms[form], zlib.crc32(name.encode()))
     computed = scalar(op.name.removeprefix("ptx."), form)(*inputs)

@@ -15,7 +15,7 @@ RECORDED = np.load(Path(__file__).parent / "fixtures" / "image_copies.npz")
 
 
 @pytest.mark.parametrize("copy", IMAGE_COPIES, ids=lambda copy: copy.name)
-def test_pixels_are_those_of_the_chip(copy: ImageCopy) -> None:
+def test_pixels_are_those_of_the_chip(copy: ImageCopy):
     outputs = tw.interpret(copy.text, grid=(1,), block=(32,), args=copy.arguments(), arch="sm_90a")
     np.testing.assert_array_equal(copy.result(outputs), RECORDED[copy.name])
 
@@ -32,7 +32,7 @@ STORE = next(copy for copy in IMAGE_COPIES if copy.op == "store")
     ({"coordinates": (0, 4, 7, 4)}, "innermost coordinate that is a multiple of 8"),
     ({"op": "load", "offsets": (256, 0)}, "expected offsets of 8 bits, got 256"),
 ])  # fmt: skip
-def test_where_the_chip_traps(change: dict[str, Any], message: str) -> None:
+def test_where_the_chip_traps(change: dict[str, Any], message: str):
     """All but the offset, of which an H200 drops the upper bits."""
     copy = STORE._replace(offsets=(0, 0))._replace(**change)
     with pytest.raises(tw.ExecutionError, match=message):
@@ -76,7 +76,7 @@ def _row(width: int, begin: int, lower: int, upper: int, step: int) -> list[list
     return first + rest
 
 
-def test_pixels_of_a_row_are_those_of_the_isa_s_examples() -> None:
+def test_pixels_of_a_row_are_those_of_the_isa_s_examples():
     """PTX ISA 5.5.5.3 and 5.5.5.4: fewer channels, images of 16 bits; a halo is what follows."""
     whole = _row(7, 3, 0, 0, 1)
     np.testing.assert_array_equal(
@@ -105,12 +105,12 @@ def test_pixels_of_a_row_are_those_of_the_isa_s_examples() -> None:
     (("im2col::w", 7, 9, 3, (0, 0, 1), 512, 0), "expected wHalo below 512 and wOffset below 32"),
     (("im2col::w::128", 7, 9, 3, (0, 0, 1), 0, 32), "expected wHalo below 32 and wOffset below"),
 ])  # fmt: skip
-def test_pixels_of_a_row_that_are_refused(given: Any, message: str) -> None:
+def test_pixels_of_a_row_that_are_refused(given: Any, message: str):
     with pytest.raises(tw.ExecutionError, match=message):
         _of_a_row(*given)
 
 
-def test_tensor_maps_of_pixels_of_a_row() -> None:
+def test_tensor_maps_of_pixels_of_a_row():
     with pytest.raises(tw.TensorMapError, match="expected a swizzle for im2col::w, got none"):
         tw.TensorMap(np.zeros((2, 3, 4, 16), np.uint16), box=(8, 16),
                      im2col=tw.Im2col((0, 0), (0, 0), mode="im2col::w"))  # fmt: skip

@@ -22,7 +22,7 @@ _LONG = {
 
 
 @pytest.mark.parametrize("name", [each for each in RECORDED if THOROUGH or each not in _LONG])
-def test_a_function_has_the_bits_of_the_chip(name: str) -> None:
+def test_a_function_has_the_bits_of_the_chip(name: str):
     row = RECORDED[name]
     word, real = {"f32": (np.uint32, np.float32), "f64": (np.uint64, np.float64)}[row.type_]
     run = function_of(row.program, (row.type_,) * row.arity, [np.dtype(word)])
@@ -36,6 +36,6 @@ def test_a_function_has_the_bits_of_the_chip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)
-def test_an_instruction_has_the_bits_of_the_chip(name: str) -> None:
+def test_an_instruction_has_the_bits_of_the_chip(name: str):
     opcode, qualifiers = name.split(".", 1)
     assert digest(scalar(opcode, qualifiers)(upper_words())) == DIGESTS[name]

@@ -18,14 +18,14 @@ ARCH = str(FIXTURES["chip"][1])
 MNEMONICS = [name for name in FIXTURES.files if name != "chip"]
 
 
-def test_every_copy_of_the_chip_was_recorded() -> None:
+def test_every_copy_of_the_chip_was_recorded():
     legal = {MOVMATRIX.mnemonic, *(copy.mnemonic for copy in copies_of(ARCH))}
     assert set(MNEMONICS) == legal
 
 
 @at_levels()
 @pytest.mark.parametrize("mnemonic", MNEMONICS)
-def test_copy_equals_the_chip(mnemonic: str, level: str) -> None:
+def test_copy_equals_the_chip(mnemonic: str, level: str):
     copy = None if mnemonic == MOVMATRIX.mnemonic else matrix_copies()[mnemonic]
     outputs = tw.interpret(
         kernel(copy), grid=(1,), block=(WARP,), args=arguments(copy), arch=ARCH, level=level

@@ -37,22 +37,20 @@ Function = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
 
 
 @pytest.mark.parametrize("name", ["ex2", "lg2", "rcp", "rsqrt"])
-def test_special_function_equals_the_chip(name: str) -> None:
+def test_special_function_equals_the_chip(name: str):
     function, _ = FUNCTIONS[name]
     np.testing.assert_array_equal(function(RECORDED["x"]), RECORDED[name])
 
 
 @pytest.mark.parametrize("name", ON_WORDS)
-def test_special_function_of_many_words_equals_the_chip(name: str) -> None:
+def test_special_function_of_many_words_equals_the_chip(name: str):
     result = ON_WORDS[name](words())
     np.testing.assert_array_equal(result[:SAMPLES], RECORDED[f"{name}_words"])
     assert zlib.crc32(result) == int(RECORDED[f"{name}_words_crc"])
 
 
 @pytest.mark.parametrize("name, function, exponents", [(k, *v) for k, v in FUNCTIONS.items()])
-def test_every_mantissa_equals_the_chip(
-    name: str, function: Function, exponents: tuple[int, ...]
-) -> None:
+def test_every_mantissa_equals_the_chip(name: str, function: Function, exponents: tuple[int, ...]):
     mantissas = np.arange(1 << 23, dtype=np.uint32).reshape(-1, 1 << 14)
     checksum = 0
     for exponent in exponents:
@@ -62,12 +60,12 @@ def test_every_mantissa_equals_the_chip(
 
 
 @pytest.mark.parametrize("name, form", halves())
-def test_every_half_equals_the_chip(name: str, form: str) -> None:
+def test_every_half_equals_the_chip(name: str, form: str):
     result = scalar(name, form)(*halves()[name, form])
     assert zlib.crc32(result) == int(RECORDED[f"{name}.{form}_crc"])
 
 
-def test_logarithms_of_powers_of_two_equal_the_chip() -> None:
+def test_logarithms_of_powers_of_two_equal_the_chip():
     """Those below 1 are no whole numbers."""
     np.testing.assert_array_equal(lg2(RECORDED["powers"]), RECORDED["powers_lg2"])
     assert (RECORDED["powers_lg2"] != np.arange(-126, 128).astype("f4").view("u4")).sum() == 126

@@ -15,14 +15,14 @@ ARCH = str(WGMMA["chip"][1])
 FORMS = forms()
 
 
-def test_every_form_was_recorded() -> None:
+def test_every_form_was_recorded():
     digests = {f"{form.name} digests" for form in FORMS}
     results = {form.name for form in FORMS if form.is_smallest}
     assert results | digests | {"chip"} == set(WGMMA.files)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=[form.name for form in FORMS])
-def test_wgmma_equals_the_chip(form: Form) -> None:
+def test_wgmma_equals_the_chip(form: Form):
     for case in range(CASES):
         d = tw.simulate(form.atom, **inputs(form, case), **immediates(form), arch=ARCH)
         if case == 0 and form.is_smallest:

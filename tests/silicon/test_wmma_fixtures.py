@@ -19,12 +19,12 @@ MMAS = {name: atom for name, atom, _ in all_mmas(ARCH, WMMA_MMA)}
 ACCESSES = {name: (access, space) for name, access, space in accesses_of(ARCH)}
 
 
-def test_everything_that_the_chip_runs_was_recorded() -> None:
+def test_everything_that_the_chip_runs_was_recorded():
     assert set(FIXTURES.files) == {"chip", *MMAS, *ACCESSES}
 
 
 @pytest.mark.parametrize("name", MMAS)
-def test_mma_equals_the_chip(name: str) -> None:
+def test_mma_equals_the_chip(name: str):
     atom = MMAS[name]
     for case in range(MMA_CASES):
         a, b, c = mma_inputs(atom, (), case)
@@ -33,7 +33,7 @@ def test_mma_equals_the_chip(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ACCESSES)
-def test_access_equals_the_chip(name: str) -> None:
+def test_access_equals_the_chip(name: str):
     access, space = ACCESSES[name]
     kernel = access_kernel(access, space)
     outputs = tw.interpret(

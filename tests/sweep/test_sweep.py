@@ -25,7 +25,7 @@ FIRST = 40
 
 
 @pytest.mark.parametrize("name", swept())
-def test_compiled_is_interpreted(name: str) -> None:
+def test_compiled_is_interpreted(name: str):
     place, some = [*swept()].index(name), list(islice(points(name), FIRST))
     for number in range(1 + THOROUGH):
         point = placed([some[37 * (place + number) % len(some)]], random.Random(place))[0]
@@ -34,7 +34,7 @@ def test_compiled_is_interpreted(name: str) -> None:
 
 
 @pytest.mark.parametrize("name, element", [("mmaf", "f16"), ("mmai", "i8")])
-def test_batches_of_large_products(name: str, element: str) -> None:
+def test_batches_of_large_products(name: str, element: str):
     """Two CTAs shared them by rows of a tile whose pointers are numbered across batches; one matrix
     comes after the other where the sums of both are all registers."""
     large = [p for p in pairs(name) if p.operands[0][0].shape == (2, 128, 64)]  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def test_batches_of_large_products(name: str, element: str) -> None:
         ("pointed", "sm_80", ("cp.async.cg", "mma.sync")),
     ],
 )
-def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]) -> None:
+def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]):
     product = next(
         p for p in points("mmaf")
         if p.elements == {"f16", "f32"} and "tile<128x64xf32>" in p.name and not any(p.turned)
@@ -63,7 +63,7 @@ def test_products_in_loops(tiles: str, arch: str, words: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
-def test_ctas_share_batches(arch: str) -> None:
+def test_ctas_share_batches(arch: str):
     """Of products that are too small for two CTAs each."""
     product = next(
         p for p in points("mmaf") if "-> tile<2x16x16xf" in p.name and "f16" in p.elements
@@ -74,7 +74,7 @@ def test_ctas_share_batches(arch: str) -> None:
     assert not tried([product], [arch], ["ptx"], assembles=True)
 
 
-def test_tiles_change_layout_in_what_matrices_leave() -> None:
+def test_tiles_change_layout_in_what_matrices_leave():
     """Sums that are loaded and stored, 128 KiB each, beside multiplicands."""
     product = next(p for p in points("mmai") if "tile<128x256xi32>" in p.name and p.turned[0])  # type: ignore[attr-defined]
     product = replace(product, around=Surroundings(1, 2, "viewed", aligned=True))
@@ -84,19 +84,19 @@ def test_tiles_change_layout_in_what_matrices_leave() -> None:
     assert not tried([product], ["sm_90a"], ["ptx"], assembles=False)
 
 
-def test_extents_that_their_type_has_no_bits_for() -> None:
+def test_extents_that_their_type_has_no_bits_for():
     """256 in 8 bits is 0; a quotient of it is not."""
     name = "get_index_space_shape"
     some = (p for p in points(name) if "tensor_view<256x128" in p.name and "-> tile<i8>" in p.name)
     assert not tried([next(some)], ["sm_80"], ["ptx"], assembles=False)
 
 
-def test_no_op_is_left_out() -> None:
+def test_no_op_is_left_out():
     views = {op.name for op in OPS if issubclass(op, MakeView)}
     assert {op.name for op in OPS} - views == {f"cuda_tile.{n}" for n in (*BY_HAND, *swept())}
 
 
-def test_a_difference_is_seen() -> None:
+def test_a_difference_is_seen():
     a = np.array([1.0, np.nan, -0.0], np.float32)
     assert differs(a, a, 0) is None
     assert differs(a, np.array([1.0, np.nan, 0.0], np.float32), 0) is not None

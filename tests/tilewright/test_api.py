@@ -30,7 +30,7 @@ OPERANDS = ("A", "B", "C")
 # The package
 
 
-def test_importing_loads_nothing_else() -> None:
+def test_importing_loads_nothing_else():
     code = """
 import sys, tilewright as tw
 heavy = [name for name in sys.modules if name.split(".")[0] in ("xdsl", "numpy", "ml_dtypes")]
@@ -41,7 +41,7 @@ tw.atom("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32").check("sm_80")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_names() -> None:
+def test_names():
     for name in tw.__all__:
         assert getattr(tw, name) is getattr(tw, name)
     with pytest.raises(AttributeError, match="module 'tilewright' has no attribute 'nothing'"):
@@ -52,7 +52,7 @@ def test_names() -> None:
 # Atoms
 
 
-def test_an_atom_by_mnemonic_and_by_op_is_the_same() -> None:
+def test_an_atom_by_mnemonic_and_by_op_is_the_same():
     atom = tw.atom(BF16)
     assert atom == tw.atom("sm80.mma", shape=(16, 8, 16), elem_type=("bf16", "bf16", "f32"))
     assert atom == tw.atom(
@@ -77,7 +77,7 @@ def test_an_atom_by_mnemonic_and_by_op_is_the_same() -> None:
     (BF16.replace("col.", "col.rz."), "got rz; legal: none"),
     ("mma.foo", "got 'mma.foo'"),
 ])  # fmt: skip
-def test_illegal_mnemonics(mnemonic: str, words: str) -> None:
+def test_illegal_mnemonics(mnemonic: str, words: str):
     with pytest.raises(tw.AtomError, match=re.escape(words)):
         tw.atom(mnemonic)
 
@@ -93,12 +93,12 @@ def test_illegal_mnemonics(mnemonic: str, words: str) -> None:
      "expected an op of the lattice, got 'sm1.mma'; legal: SM120.mma, "),
     (BF16, {"shape": (16, 8, 16)}, "a mnemonic says everything by itself"),
 ])  # fmt: skip
-def test_illegal_atoms(name: str, settings: dict[str, Any], words: str) -> None:
+def test_illegal_atoms(name: str, settings: dict[str, Any], words: str):
     with pytest.raises(tw.AtomError, match=re.escape(words)):
         tw.atom(name, **settings)
 
 
-def test_check() -> None:
+def test_check():
     atom = tw.atom(BF16)
     for arch in ("sm_80", "sm_90a", "sm_120f"):
         assert atom.check(arch) is None
@@ -108,7 +108,7 @@ def test_check() -> None:
         atom.check("sm_9")
 
 
-def test_layouts_and_coordinates() -> None:
+def test_layouts_and_coordinates():
     """PTX ISA 9.7.14.5.8: group g = lane / 4, t = lane % 4."""
     atom = tw.atom(BF16)
     assert atom.tv_layout("A") == Layout.parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
@@ -131,7 +131,7 @@ def instructions(kernel: tw.Kernel) -> list[str]:
     return [line for line in kernel.ptx.splitlines() if not line.strip().startswith("//")]
 
 
-def test_compile() -> None:
+def test_compile():
     kernel = tw.compile(GEMM, "sm_90a", name="gemm.mlir", verify_each=True)
     (entry,) = kernel.entries
     assert (kernel.arch, kernel.shared_bytes, entry.shared_bytes) == ("sm_90a", 24576, 24576)
@@ -148,7 +148,7 @@ def test_compile() -> None:
     assert (plain.shared_bytes, plain.entries[0].block) == (0, None)
 
 
-def test_several_kernels() -> None:
+def test_several_kernels():
     kernel = tw.compile(GEMM + AXPY, "sm_80")
     assert [each.name for each in kernel.entries] == ["gemm", "axpy"]
     assert kernel.shared_bytes == 24576
@@ -157,7 +157,7 @@ def test_several_kernels() -> None:
     assert tw.compile("", "sm_80").entries == ()
 
 
-def test_more_shared_memory_than_a_static_array_may_be() -> None:
+def test_more_shared_memory_than_a_static_array_may_be():
     text = """func.func @k() attributes {gpu.kernel} {
   %s = memref.alloc() : memref<SIZExi8, #cute<space smem>>
   func.return
@@ -169,7 +169,7 @@ def test_more_shared_memory_than_a_static_array_may_be() -> None:
 
 
 @pytest.mark.parametrize("text", [AXPY, GEMM], ids=["axpy", "gemm"])
-def test_a_module_is_left_as_it_is_and_gives_what_its_text_gives(text: str) -> None:
+def test_a_module_is_left_as_it_is_and_gives_what_its_text_gives(text: str):
     module = parse_module(text)
     before = str(module)
     kernel = tw.compile(module, "sm_80")
@@ -182,7 +182,7 @@ def test_a_module_is_left_as_it_is_and_gives_what_its_text_gives(text: str) -> N
         assert str(module) == before
 
 
-def test_arch_too_low() -> None:
+def test_arch_too_low():
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(GEMM, "sm_75", name="gemm.mlir")
     error = caught.value
@@ -212,7 +212,7 @@ def test_arch_too_low() -> None:
 )
 def test_the_text_is_for_the_arch_where_several_targets_would_do(
     arch: str, version: str, target: str
-) -> None:
+):
     text = """func.func @k() attributes {gpu.kernel} {
   %i = arith.constant 0 : index
   %s = memref.alloc() : memref<32x16xui8, #cute<space smem>>
@@ -224,7 +224,7 @@ def test_the_text_is_for_the_arch_where_several_targets_would_do(
     assert lines[1:3] == [f".version {version}", f".target {target}"]
 
 
-def test_unknown_arch() -> None:
+def test_unknown_arch():
     for call in (lambda: tw.compile(AXPY, "sm_91"), lambda: interpret_axpy(arch="sm_91")):
         with pytest.raises(tw.TargetError, match="unknown target 'sm_91'; nearest legal: sm_90"):
             call()
@@ -254,7 +254,7 @@ WRONG = [
 @pytest.mark.parametrize(
     "text, line, message", [each[:3] for each in WRONG], ids=[each[3] for each in WRONG]
 )
-def test_diagnostics_point_into_the_text(text: str, line: int, message: str) -> None:
+def test_diagnostics_point_into_the_text(text: str, line: int, message: str):
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(text, "sm_90", name="dir/file.mlir")
     error = caught.value
@@ -267,7 +267,7 @@ def test_diagnostics_point_into_the_text(text: str, line: int, message: str) -> 
     assert caret[:-1] == "".join("\t" if each == "\t" else " " for each in shown[: len(caret) - 1])
 
 
-def test_diagnostics_of_a_module_read_the_file_that_it_came_from(tmp_path: Path) -> None:
+def test_diagnostics_of_a_module_read_the_file_that_it_came_from(tmp_path: Path):
     file = tmp_path / "sine.mlir"
     file.write_text(WRONG[3][0])
     module = parse_module(file.read_text(), str(file))
@@ -297,7 +297,7 @@ EXPECTED = np.array([1, 3, 5, 7, 9, 11, 13, 1], np.float32)
 
 
 @at_levels()
-def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str) -> None:
+def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str):
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     found = interpret_axpy(args=[x, y, 2.0, 7], level=level)
     assert len(found) == 2
@@ -308,7 +308,7 @@ def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str) ->
     np.testing.assert_array_equal(y, np.ones(8))
 
 
-def test_arguments_may_be_raw_bits_views_and_numpy_scalars() -> None:
+def test_arguments_may_be_raw_bits_views_and_numpy_scalars():
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     bits = interpret_axpy(args=[x.view(np.uint32), y.view(np.uint32), 2, 7])
     assert bits[1].dtype == np.uint32
@@ -325,30 +325,30 @@ def test_arguments_may_be_raw_bits_views_and_numpy_scalars() -> None:
         interpret_axpy(args=[x, frozen, 2.0, 7])
 
 
-def test_the_same_array_for_two_arguments_is_one_memory() -> None:
+def test_the_same_array_for_two_arguments_is_one_memory():
     x = np.ones(8, np.float32)
     found = interpret_axpy(args=[x, x, 2.0, 8])
     np.testing.assert_array_equal(found[0], np.full(8, 3))
     np.testing.assert_array_equal(found[1], np.full(8, 3))
 
 
-def test_an_empty_array_may_be_passed() -> None:
+def test_an_empty_array_may_be_passed():
     none = np.zeros(0, np.float32)
     assert [each.shape for each in interpret_axpy(args=[none, none, 2.0, 0])] == [(0,), (0,)]
 
 
-def test_grid_and_block_may_leave_extents_out() -> None:
+def test_grid_and_block_may_leave_extents_out():
     for grid, block in (((4, 1), (2,)), ([2, 1, 1], (4, 1, 1)), ((8,), np.array([1, 1]))):
         np.testing.assert_array_equal(interpret_axpy(grid=grid, block=block)[1], EXPECTED)
 
 
-def test_progress_is_called_as_blocks_finish() -> None:
+def test_progress_is_called_as_blocks_finish():
     calls: list[tuple[int, int]] = []
     interpret_axpy(grid=(4,), block=(2,), progress=lambda *each: calls.append(each))
     assert calls == [(4, 4)]
 
 
-def test_numerics_follow_the_arch() -> None:
+def test_numerics_follow_the_arch():
     """The same kernel on chips whose tensor cores add differently."""
     rng = np.random.default_rng(0)
     a = rng.standard_normal((64, 32)).astype(ml_dtypes.bfloat16)
@@ -369,7 +369,7 @@ def test_numerics_follow_the_arch() -> None:
 
 
 @pytest.mark.parametrize("text", [AXPY, GEMM], ids=["axpy", "gemm"])
-def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
+def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str):
     module, _ = lower(text, "sm_80")
     printed = str(module)
     assert str(parse_module(printed)) == printed
@@ -384,7 +384,7 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_without_an_arch_the_lowered_instructions_say_it(level: levels.Level) -> None:
+def test_without_an_arch_the_lowered_instructions_say_it(level: levels.Level):
     """max.NaN is sm_80's, add.bf16 sm_90's: neither `arith.maximumf` nor `arith.addf` says so."""
     text = """func.func @k(%x: f32, %h: bf16, %o: memref<2xf32>) attributes {gpu.kernel} {
   %i = arith.constant 0 : index
@@ -405,7 +405,7 @@ def test_without_an_arch_the_lowered_instructions_say_it(level: levels.Level) ->
             tw.interpret(text, args=args, arch="sm_75", **arguments)
 
 
-def test_a_text_is_lowered_once_for_all_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_is_lowered_once_for_all_arguments(monkeypatch: pytest.MonkeyPatch):
     """By the same stages: by others it is lowered anew."""
     stages: list[int] = []
 
@@ -438,7 +438,7 @@ func.func @k(%p: memref<?xindex>, %v: i32) attributes {gpu.kernel} {
 """
 
 
-def test_what_the_check_of_hazards_cannot_decide_warns_or_is_an_error() -> None:
+def test_what_the_check_of_hazards_cannot_decide_warns_or_is_an_error():
     with pytest.warns(UserWarning, match="'memref.store' at line 6: not proven: its place"):
         tw.compile(UNPROVEN, arch="sm_80")
     with pytest.raises(tw.CompileError, match="is not proven to be free of hazards"):

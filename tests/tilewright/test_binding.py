@@ -98,7 +98,7 @@ def refused(run: Any, *args: Any, **settings: Any) -> str:
 @pytest.mark.parametrize("text, args, settings, words", WRONG)
 def test_both_sides_refuse_the_same_in_the_same_words(
     text: str, args: list[Any], settings: dict[str, Any], words: str, driver: Driver
-) -> None:
+):
     settings = LAUNCH | settings
     here = refused(tw.interpret, text, args=args, arch="sm_90a", **settings)
     assert words in here
@@ -115,13 +115,13 @@ def test_both_sides_refuse_the_same_in_the_same_words(
     ("f16", 1.5, 0x3E00), ("bf16", 1.5, 0x3FC0), ("f32", 1.5, 0x3FC00000), ("f32", 7, 0x40E00000),
     ("f64", -0.0, 1 << 63), ("f32", float("inf"), 0x7F800000),
 ])  # fmt: skip
-def test_numbers_are_passed_as_bits(type_: str, value: Any, bits: int, driver: Driver) -> None:
+def test_numbers_are_passed_as_bits(type_: str, value: Any, bits: int, driver: Driver):
     tw.compile(kernel(type_), "sm_90a").launch(value, **LAUNCH)
     assert driver.launched == [[bits]]
     tw.interpret(kernel(type_), args=[value], **LAUNCH)
 
 
-def test_numbers_of_triton_are_as_they_were_compiled_for(driver: Driver) -> None:
+def test_numbers_of_triton_are_as_they_were_compiled_for(driver: Driver):
     """Natural, but for those that the module says are negative."""
     text = """module attributes {NEGATIVE} {
   tt.func public @k(%n: i32, %m: i32) {
@@ -141,7 +141,7 @@ def test_numbers_of_triton_are_as_they_were_compiled_for(driver: Driver) -> None
             kernel_.launch(*args, **settings)
 
 
-def test_arrays_go_there_and_come_back(driver: Driver) -> None:
+def test_arrays_go_there_and_come_back(driver: Driver):
     half = np.arange(8).astype(ml_dtypes.bfloat16)
     text = """func.func @k(%x: memref<?xbf16>, %n: i32, %y: !cute.memref<f32, gmem, "(?,?):(?,?)">)
       attributes {gpu.kernel} {
@@ -162,7 +162,7 @@ def test_arrays_go_there_and_come_back(driver: Driver) -> None:
         np.testing.assert_array_equal(interpreted, array)
 
 
-def test_offsets_of_64_bits_reach_further() -> None:
+def test_offsets_of_64_bits_reach_further():
     """What the error recommends: a stride that is an i64."""
     far = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (1, 4), (4 << 40, 4))
     text = kernel('!cute.memref<f32, gmem, "(?,?):(?{i64},1)">')
@@ -173,7 +173,7 @@ TWO = """func.func @k(%x: memref<?xf32>, %y: memref<?xi8>, %z: !cute.memref<f32,
     "(?):(?)">) attributes {gpu.kernel} { func.return }"""
 
 
-def test_arrays_that_overlap_go_there_once(driver: Driver) -> None:
+def test_arrays_that_overlap_go_there_once(driver: Driver):
     """In one piece, as far apart as they are here, and aligned as they are; one alone by itself."""
     room = np.arange(128, dtype=np.float32)
     array = room[-room.ctypes.data // 4 % 4 :]
@@ -195,7 +195,7 @@ def test_arrays_that_overlap_go_there_once(driver: Driver) -> None:
 
 def test_what_the_kernel_leaves_comes_back_under_every_name(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     array = np.zeros(16, np.float32)
 
     def writes(*_: Any) -> None:
@@ -224,7 +224,7 @@ PROGRAMMATIC, COOPERATIVE = "PROGRAMMATIC_STREAM_SERIALIZATION", "COOPERATIVE"
 @pytest.mark.parametrize(
     "asked", [(), (PROGRAMMATIC,), (COOPERATIVE,), (PROGRAMMATIC, COOPERATIVE)]
 )
-def test_a_launch_is_what_the_bindings_read(asked: tuple[str, ...]) -> None:
+def test_a_launch_is_what_the_bindings_read(asked: tuple[str, ...]):
     """Its extents, its stream, its attributes, and where its arguments lie."""
     read: list[Any] = []
 

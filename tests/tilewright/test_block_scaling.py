@@ -47,7 +47,7 @@ def same_bits(left: NDArray[Any], right: NDArray[Any]) -> None:
 @pytest.mark.parametrize("name, element, dtype", MX, ids=MX_IDS)
 @settings(max_examples=40, deadline=None)
 @given(x=matrices())
-def test_mx_scales_are_powers_of_two(name: Any, element: str, dtype: Any, x: Any) -> None:
+def test_mx_scales_are_powers_of_two(name: Any, element: str, dtype: Any, x: Any):
     """OCP MX 6.3: the shared exponent is floor(log2(amax)) - emax, within e8m0."""
     q = tw.quantize(x, name, element=element)
     blocks = x.astype(np.float64).reshape(len(x), x.shape[1] // 32, 32)
@@ -66,7 +66,7 @@ def test_mx_scales_are_powers_of_two(name: Any, element: str, dtype: Any, x: Any
 @pytest.mark.parametrize("tensor_scale", [None, "amax", 0.37])
 @settings(max_examples=40, deadline=None)
 @given(x=matrices(normal))
-def test_nvfp4_scales_are_e4m3(tensor_scale: Any, x: Any) -> None:
+def test_nvfp4_scales_are_e4m3(tensor_scale: Any, x: Any):
     q = tw.quantize(x, "nvfp4", tensor_scale=tensor_scale)
     blocks = x.astype(np.float64).reshape(len(x), x.shape[1] // 16, 16)
     whole = np.float32(tensor_scale if isinstance(tensor_scale, float) else 1)
@@ -85,7 +85,7 @@ def test_nvfp4_scales_are_e4m3(tensor_scale: Any, x: Any) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(FORMATS), matrices(st.floats(-448, 448, width=16)))
-def test_what_was_quantized_stays_as_it_is(format: tuple[Any, str], x: Any) -> None:
+def test_what_was_quantized_stays_as_it_is(format: tuple[Any, str], x: Any):
     """Numbers of a format lose nothing; nvfp4 where its scale is a normal number."""
     name, element = format
     q = tw.quantize(np.where(np.abs(x) < 0.5, 0.5, x), name, element=element)
@@ -96,7 +96,7 @@ def test_what_was_quantized_stays_as_it_is(format: tuple[Any, str], x: Any) -> N
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
-def test_any_axis_and_float(axis: int, dtype: Any) -> None:
+def test_any_axis_and_float(axis: int, dtype: Any):
     x = np.random.default_rng(0).standard_normal((32, 64, 3)[: 3 if axis != -1 else 2])
     x = x.astype(dtype)
     q = tw.quantize(x, "mxfp4", axis=axis)
@@ -111,7 +111,7 @@ def test_any_axis_and_float(axis: int, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda format: "-".join(format))
-def test_blocks_with_nan_or_infinity_are_nan(format: tuple[Any, str]) -> None:
+def test_blocks_with_nan_or_infinity_are_nan(format: tuple[Any, str]):
     name, element = format
     x = np.full((3, 64), 1.5, np.float32)  # no scale rounds
     x[0, 3], x[1, 33] = np.nan, -np.inf
@@ -136,7 +136,7 @@ SCALED = [
 @pytest.mark.parametrize("name, element, kind, k, vector, scale", SCALED)
 def test_quantized_matrices_through_a_block_scaled_mma(
     name: Any, element: str, kind: str, k: int, vector: int, scale: str
-) -> None:
+):
     atom: Any = tw.atom(
         "SM120.mma_bs", shape=(16, 8, k), elem_type=(element, element, "f32"), kind=kind,
         scale_vector=vector, scale_type=scale,
@@ -165,7 +165,7 @@ def test_quantized_matrices_through_a_block_scaled_mma(
 
 
 @pytest.mark.filterwarnings("error")
-def test_floats_beyond_float64_are_infinite() -> None:
+def test_floats_beyond_float64_are_infinite():
     x = np.full(32, np.finfo(np.longdouble).max)
     assert np.isnan(tw.quantize(x, "mxfp8").scales.astype(np.float32)).all()
 
@@ -186,13 +186,13 @@ WRONG: list[tuple[Any, Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("x, name, options, words", WRONG)
-def test_wrong_calls(x: Any, name: Any, options: dict[str, Any], words: str) -> None:
+def test_wrong_calls(x: Any, name: Any, options: dict[str, Any], words: str):
     with pytest.raises(ValueError) as caught:
         tw.quantize(x, name, **options)
     assert words in str(caught.value)
 
 
-def test_scales_that_do_not_divide() -> None:
+def test_scales_that_do_not_divide():
     q = tw.quantize(np.ones((2, 64), np.float32), "mxfp8")
     with pytest.raises(ValueError, match=r"scales that divide axis 0 of elements \[2, 64\]"):
         tw.dequantize(q, axis=0)

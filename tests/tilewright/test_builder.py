@@ -42,7 +42,7 @@ def value(type_: object) -> SSAValue:
     return AnyOp(result_types=[type_]).results[0]  # type: ignore[list-item]
 
 
-def test_attributes_are_read_once() -> None:
+def test_attributes_are_read_once():
     assert attribute(MMA) is attribute(MMA) and str(attribute(MMA)) == MMA
     assert attribute("i32") == i32
 
@@ -54,12 +54,12 @@ def test_attributes_are_read_once() -> None:
     ("i32 i32", "expected one attribute in 'i32 i32'"),
     ('!cute.memref<f32, nowhere, "4:1">', "expected gmem, smem, dsmem, rmem, tmem, got nowhere"),
 ])  # fmt: skip
-def test_wrong_attributes(text: str, words: str) -> None:
+def test_wrong_attributes(text: str, words: str):
     with pytest.raises(tw.CompileError, match=re.escape(words)):
         attribute(text)
 
 
-def test_results_are_inferred() -> None:
+def test_results_are_inferred():
     mma, thread = cute("make_tiled_mma", MMA).results[0], value(i32)
     part = cute("tiled.mma.partition", mma, value(attribute(TILE)), thread, operand_id="A")
     part.verify()
@@ -69,7 +69,7 @@ def test_results_are_inferred() -> None:
     )
 
 
-def test_ops_of_a_type_and_ops_with_constructors() -> None:
+def test_ops_of_a_type_and_ops_with_constructors():
     source = cute("memref.alloca", attribute('!cute.memref<f32, rmem, "4:1">')).results[0]
     target = value(attribute('!cute.memref<f32, gmem, align<16>, "4:1">'))
     copy = cute("copy", None, source, target)
@@ -77,7 +77,7 @@ def test_ops_of_a_type_and_ops_with_constructors() -> None:
     assert str(copy).startswith("cute.copy(")
 
 
-def test_properties_are_numbers_and_words() -> None:
+def test_properties_are_numbers_and_words():
     registers = value(attribute('!cute.memref<f32, rmem, "4:1">'))
     reduce = cute("reduce", registers, registers, kind="add", lanes=[1, 2])
     reduce.verify()
@@ -88,7 +88,7 @@ def test_properties_are_numbers_and_words() -> None:
     assert "cute.tile_scheduler.coord<8> (" in str(schedule)
 
 
-def test_operands_that_an_op_does_not_take() -> None:
+def test_operands_that_an_op_does_not_take():
     with pytest.raises(ValueError, match=r"'cute.make_view' expected a tensor, got .*layout"):
         layout = value(attribute('!cute.layout<"4:1">'))
         cute("make_view", layout, layout)
@@ -104,13 +104,13 @@ def test_operands_that_an_op_does_not_take() -> None:
     ("make_tma_copy", {"atom": "load"}, "expected a TMA atom, got load"),
     ("make_tma_copy", {}, "expected atom to be a TMA atom, got none"),
 ])  # fmt: skip
-def test_keywords_that_an_op_does_not_take(name: str, keyword: dict[str, Any], words: str) -> None:
+def test_keywords_that_an_op_does_not_take(name: str, keyword: dict[str, Any], words: str):
     tensor = value(attribute('!cute.memref<f32, gmem, align<16>, "4:1">'))
     with pytest.raises(tw.CompileError, match=re.escape(f"'cute.{name}' {words}")):
         cute(name, tensor, tensor, tensor, **keyword)
 
 
-def test_coordinates() -> None:
+def test_coordinates():
     i = value(i32)
     assert str(coord(i, None, 3).results[0].type) == '!cute.coord<"(?,_,3)">'
     assert coord(i, None).name == "cute.make_coord" and list(coord(i, 1).operands) == [i]
@@ -126,7 +126,7 @@ def test_coordinates() -> None:
     ("i8", 3,
      '!cute.memref<i8, gmem, align<16>, "(?,?,?{div=16}):(?{i64 div=16},?{i64 div=16},1)">'),
 ])  # fmt: skip
-def test_types_of_arrays(element: str, rank: int, text: str) -> None:
+def test_types_of_arrays(element: str, rank: int, text: str):
     assert str(array_type(element, rank)) == text
 
 
@@ -137,7 +137,7 @@ COPY = (
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
+def test_a_kernel_that_copies_a_matrix(level: Any):
     """It runs at every level, and only as far as the matrix goes."""
     module, body = kernel("copy", [array_type("f32", 2)] * 2, 32)
     end = Builder(InsertPoint.before(body.last_op))  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ def test_a_kernel_that_copies_a_matrix(level: Any) -> None:
     assert (found == x).all()
 
 
-def test_ops_are_located_at_the_line_that_made_them() -> None:
+def test_ops_are_located_at_the_line_that_made_them():
     op = cute("memref.alloca", '!cute.memref<f32, rmem, "4:1">')
     location = op.location
     assert isinstance(location, FileLineColLoc)
@@ -183,7 +183,7 @@ def of_a_front_end(*operands: Any) -> Operation:
     return next(cute("memref.load", *given) for given in [operands])
 
 
-def test_a_front_end_has_no_lines() -> None:
+def test_a_front_end_has_no_lines():
     registers = cute("memref.alloca", '!cute.memref<f32, rmem, "(4):(1)">')
     op = of_a_front_end(registers, coord(0))
     with pytest.raises(tw.CompileError, match=r"expected 2 arguments .*; missing: coord") as caught:
@@ -195,7 +195,7 @@ def test_a_front_end_has_no_lines() -> None:
 
 
 @at_levels("tile", "ptx")
-def test_loops_branches_and_threads(level: Any) -> None:
+def test_loops_branches_and_threads(level: Any):
     """Each thread of each block sums so many steps, the odd ones of 10 times as much."""
     vector = attribute('!cute.memref<i32, gmem, "(?,?):(?,1)">')
     module, body = kernel("sums", [vector, i32], 4)
@@ -217,14 +217,14 @@ def test_loops_branches_and_threads(level: Any) -> None:
     assert sums.tolist() == [[10, 100, 10, 100]] * 2
 
 
-def test_wrong_operands_are_reported_at_the_line() -> None:
+def test_wrong_operands_are_reported_at_the_line():
     with pytest.raises(tw.CompileError, match=r"expected a !cute\.memref") as caught:
         cute("memref.load", value(i32), value(i32))
     assert caught.value.diagnostic.file == __file__
     assert 'cute("memref.load", value(i32)' in str(caught.value)
 
 
-def test_lines_of_a_kernel_count_whoever_builds() -> None:
+def test_lines_of_a_kernel_count_whoever_builds():
     def front_end() -> Operation:
         return located(arith.ConstantOp.from_int_and_width(1, 32))
 

@@ -33,7 +33,7 @@ def half_of_it(x, out):
     (np.full(32, 70000.0), "got an infinity at index (0)"),
     (np.where(np.arange(32) == 19, -70000.0, 1), "got an infinity at index (3) (block (1, 0, 0))"),
 ])  # fmt: skip
-def test_the_first_infinity_is_shown_where_it_is_made(x: Any, words: str) -> None:
+def test_the_first_infinity_is_shown_where_it_is_made(x: Any, words: str):
     out = np.zeros(64, np.float16)
     with pytest.raises(tw.ExecutionError, match="expected finite numbers") as error:
         tw.cutile.launch((2,), half_of_it, (x.astype(np.float32), out), check="nan")
@@ -43,7 +43,7 @@ def test_the_first_infinity_is_shown_where_it_is_made(x: Any, words: str) -> Non
     assert np.isinf(out).any()
 
 
-def test_a_nan_is_shown_where_it_is_made_and_infinities_are_used() -> None:
+def test_a_nan_is_shown_where_it_is_made_and_infinities_are_used():
     x, out = np.ones(32, np.float32), np.zeros(32, np.float32)
     tw.cutile.launch((2,), softmax, (x, out), check="nan,padding,unwritten")
     assert out[:10].sum() == pytest.approx(1)
@@ -53,7 +53,7 @@ def test_a_nan_is_shown_where_it_is_made_and_infinities_are_used() -> None:
     assert "powers = ct.exp(tile - ct.max(tile))" in str(error.value)
 
 
-def test_elements_that_no_block_wrote() -> None:
+def test_elements_that_no_block_wrote():
     x, out = np.ones(32, np.float32), np.zeros(70, np.float16)
     words = r"every element of 'out' to be written, got 38 of 70 .*, the first at \(16,\)"
     with pytest.raises(tw.ExecutionError, match=words) as error:
@@ -73,7 +73,7 @@ def total(x, out):
 
 
 @pytest.mark.parametrize("how", [{"padding": "zeros"}, {"check": "integers"}])
-def test_padding_may_be_zeros(how: Any) -> None:
+def test_padding_may_be_zeros(how: Any):
     x, out = np.ones(100, np.float32), np.zeros(1, np.float32)
     with pytest.raises(tw.ExecutionError, match="undetermined"):
         tw.cutile.launch((1,), total, (x, out))
@@ -101,7 +101,7 @@ def of_triton(x, out, n, WHICH: tl.constexpr):
     ("integers", "expected a divisor other than 0, got 0"),
     ("unwritten", "got 4 of 16 that no block wrote, the first at (12,)"),
 ])  # fmt: skip
-def test_kernels_of_triton_are_asked_too(which: str, words: str) -> None:
+def test_kernels_of_triton_are_asked_too(which: str, words: str):
     x, out = np.ones(16, np.float32), np.zeros(16, np.float32)
     with pytest.raises(tw.ExecutionError) as error, tw.triton.on_cpu(check=which):
         of_triton[(1,)](x, out, 12, WHICH=which)

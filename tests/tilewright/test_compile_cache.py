@@ -33,7 +33,7 @@ def refused() -> object:
     raise AssertionError("made again")
 
 
-def test_several_processes_write_and_read_at_once(own_cache: Path) -> None:
+def test_several_processes_write_and_read_at_once(own_cache: Path):
     """Each sees whole entries alone, though there is room for five of the eight."""
     room = dict(os.environ, TILEWRIGHT_CACHE_MIB="0.1")
     writers = [subprocess.Popen([sys.executable, "-c", _WRITER], env=room) for _ in range(3)]
@@ -42,7 +42,7 @@ def test_several_processes_write_and_read_at_once(own_cache: Path) -> None:
     assert {path.suffix for path in own_cache.iterdir()} == {".kernel"}
 
 
-def test_a_corrupt_entry_is_made_again() -> None:
+def test_a_corrupt_entry_is_made_again():
     cached("a", lambda: [1])
     assert cached("a", refused) == [1]
     ((_, _, path),) = entries()
@@ -52,7 +52,7 @@ def test_a_corrupt_entry_is_made_again() -> None:
         assert cached("a", refused) == [3]
 
 
-def test_what_was_used_longest_ago_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_used_longest_ago_goes(monkeypatch: pytest.MonkeyPatch):
     for i, key in enumerate("abc"):
         cached(key, lambda: "x" * 40_000)
         os.utime(compile_cache._path(key), (i, i))
@@ -64,20 +64,18 @@ def test_what_was_used_longest_ago_goes(monkeypatch: pytest.MonkeyPatch) -> None
     assert cached("a", lambda: 5) == 5
 
 
-def test_a_folder_that_cannot_be_made_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "file" / "folder"))
     assert cached("a", lambda: 1) == 1 and cached("a", lambda: 2) == 2
 
 
-def test_keys_tell_inputs_and_targets_apart() -> None:
+def test_keys_tell_inputs_and_targets_apart():
     keys = {key_of(code, arch=arch) for code in (b"a", b"b") for arch in ("sm_80", "sm_90a")}
     assert len(keys) == 4 and key_of(b"a", arch="sm_80") in keys
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     cached("a", lambda: 1)
     main(["cache", "info"])
     main(["cache", "clear"])

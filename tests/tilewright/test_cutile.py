@@ -24,7 +24,7 @@ READ_ONLY = np.broadcast_to(0.0, 4)
 Point = namedtuple("Point", ["x", "y"])
 
 
-def test_numbers_and_arrays_of_numpy() -> None:
+def test_numbers_and_arrays_of_numpy():
     """Numbers are what Python's are; what is only read may be read-only."""
     a = np.broadcast_to(np.float32(2), 16)
     c = np.zeros(16, np.float32)
@@ -32,28 +32,28 @@ def test_numbers_and_arrays_of_numpy() -> None:
     assert (c == 5).all()
 
 
-def test_arrays_are_written_in_place() -> None:
+def test_arrays_are_written_in_place():
     for dtype in (np.float32, np.int64, np.float16, ml_dtypes.bfloat16):
         a, b, c = np.arange(100).astype(dtype), np.ones(100, dtype), np.zeros(100, dtype)
         tw.cutile.launch((4,), add, (a, b, c, 32))
         assert (c == a + b).all()
 
 
-def test_launch_as_a_script_has_it() -> None:
+def test_launch_as_a_script_has_it():
     a, c = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     with tw.cutile.on_cpu():
         ct.launch(None, (2,), add, (a, a, c, 32))
     assert (c == 2 * a).all()
 
 
-def test_tuples_are_their_items() -> None:
+def test_tuples_are_their_items():
     a, b = np.arange(16, dtype=np.float32), np.ones(16, np.float32)
     c = np.zeros_like(a)
     tw.cutile.launch((1,), of_pair, ((a, b), c, (0.5, 3)))
     assert (c == (a + b) * 0.5 + 3).all()
 
 
-def test_lists_are_tables_of_arrays() -> None:
+def test_lists_are_tables_of_arrays():
     arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
     arrays[1] = np.asfortranarray(arrays[1])
     total = np.zeros((4, 8), np.float32)
@@ -62,13 +62,13 @@ def test_lists_are_tables_of_arrays() -> None:
     assert [float(array[3, 7]) for array in arrays] == [-1, -2, -4]
 
 
-def test_static_shapes_and_wide_indices() -> None:
+def test_static_shapes_and_wide_indices():
     a, c = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
     tw.cutile.launch((1,), of_static_shape, (a, c))
     assert (c == a).all()
 
 
-def test_a_race_is_shown_at_its_line() -> None:
+def test_a_race_is_shown_at_its_line():
     a, c = np.ones(64, np.float32), np.zeros(64, np.float32)
     with pytest.raises(tw.ExecutionError) as caught:
         tw.cutile.launch((2,), everywhere_at_once, (a, c, 32))
@@ -102,7 +102,7 @@ def test_a_race_is_shown_at_its_line() -> None:
         ),
     ],
 )
-def test_refused(kernel: Any, args: tuple[Any, ...], message: str) -> None:
+def test_refused(kernel: Any, args: tuple[Any, ...], message: str):
     with pytest.raises(tw.ExecutionError, match=re.escape(message)):
         tw.cutile.launch((1,), kernel, args)
 
@@ -138,20 +138,20 @@ def of_static_list(
 )  # fmt: skip
 def test_refused_as_by_cutile(
     kernel: Any, args: tuple[Any, ...], error: type[Exception], words: str
-) -> None:
+):
     """Programs that catch cuTile's errors of a launch, or read them, catch ours."""
     with pytest.raises(error) as caught:
         tw.cutile.launch((1,), kernel, args)
     assert words in str(caught.value) and isinstance(caught.value, tw.ExecutionError)
 
 
-def test_a_grid_of_no_extents_is_one_block() -> None:
+def test_a_grid_of_no_extents_is_one_block():
     a, c = np.arange(8.0), np.zeros(8)
     tw.cutile.launch((), add, (a, a, c, 8))
     assert (c == 2 * a).all()
 
 
-def test_configs_are_ranked_by_the_latency_model() -> None:
+def test_configs_are_ranked_by_the_latency_model():
     a = np.ones(1024)
     with tw.cutile.on_cpu(), pytest.warns(ModelledTimeWarning, match="no measurements"):
         result = ct.tune.exhaustive_search(
@@ -167,7 +167,7 @@ def test_configs_are_ranked_by_the_latency_model() -> None:
     assert (a == 1).all()
 
 
-def test_predicted_configs_are_those_of_a_search() -> None:
+def test_predicted_configs_are_those_of_a_search():
     """In the order of the model's times; with hints that cuTile knows, and what it rejects last."""
     a = np.ones(1024)
 
@@ -189,7 +189,7 @@ def test_predicted_configs_are_those_of_a_search() -> None:
     assert (a == 1).all()
 
 
-def test_times_that_nobody_tells_apart_are_in_the_order_of_the_search() -> None:
+def test_times_that_nobody_tells_apart_are_in_the_order_of_the_search():
     times = [3.0, 1.004, 1.0, 1.006, math.inf, 3.01, math.inf]
     assert ranked(times) == [1, 2, 3, 0, 5, 4, 6]
 
@@ -202,7 +202,7 @@ def test_times_that_nobody_tells_apart_are_in_the_order_of_the_search() -> None:
     ({"numerics": "x"}, 'expected numerics as one of "hardware", "exact", "fast", got'),
     ({"races": "x"}, 'expected races as one of "error", "warn", "ignore", got'),
 ])  # fmt: skip
-def test_wrong_launches(settings: dict[str, Any], message: str) -> None:
+def test_wrong_launches(settings: dict[str, Any], message: str):
     given = {"grid": (1,), "kernel": add, "args": (np.ones(4),) * 3 + (4,)} | settings
     with pytest.raises(tw.ExecutionError) as caught:
         tw.cutile.launch(**given)
@@ -216,7 +216,7 @@ def halves(a, c):
     ct.store(c, (0,), ct.load(a, (0,), (16,)).astype(ct.float16))
 
 
-def test_a_method_of_cutile_is_where_it_is_called() -> None:
+def test_a_method_of_cutile_is_where_it_is_called():
     module = tw.cutile.module(halves, (np.ones(16, np.float32), np.ones(16, np.float16)))
     (op,) = [op for op in module.walk() if op.name == "cuda_tile.ftof"]
     place = at(op.location, "")
@@ -224,7 +224,7 @@ def test_a_method_of_cutile_is_where_it_is_called() -> None:
     assert place.text[place.column - 1 :].startswith("ct.load(a, (0,)")
 
 
-def test_what_cutile_rejects() -> None:
+def test_what_cutile_rejects():
     args = (np.ones(4), np.ones((4, 4)), np.ones(4), 4)
     with pytest.raises(ct.TileTypeError, match="does not match the array rank"):
         tw.cutile.launch((1,), add, args)
@@ -234,7 +234,7 @@ def test_what_cutile_rejects() -> None:
 
 def test_what_tilewright_rejects_is_an_error_of_the_compiler(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     fault = tw.CompileError(Diagnostic("expected less", "k.py", 3, 5))
     monkeypatch.setattr(launches, "compiled", Mock(side_effect=fault))
     with pytest.raises(ct.TileCompilerExecutionError) as caught:
@@ -244,7 +244,7 @@ def test_what_tilewright_rejects_is_an_error_of_the_compiler(
     assert (caught.value.loc.line, caught.value.loc.col) == (3, 4)
 
 
-def test_an_error_inside_of_cutile_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_inside_of_cutile_says_so(monkeypatch: pytest.MonkeyPatch):
     def fail(*_: Any, **__: Any) -> None:
         raise ct.TileInternalError("Internal error: ") from AssertionError()
 
@@ -253,7 +253,7 @@ def test_an_error_inside_of_cutile_says_so(monkeypatch: pytest.MonkeyPatch) -> N
         tw.cutile.bytecode(halves, (np.ones(16), np.ones(16, np.float16)))
 
 
-def test_a_kernel_that_cutile_cannot_read() -> None:
+def test_a_kernel_that_cutile_cannot_read():
     with pytest.raises(tw.CompileError, match="<lambda>: error: expected a function of 'def'"):
         tw.cutile.launch((1,), ct.kernel(lambda a: None), (np.ones(4),))
 
@@ -262,7 +262,7 @@ def test_a_kernel_that_cutile_cannot_read() -> None:
     "strides, overlap",
     [((4, 1), False), ((1, 8), False), ((3, 1), True), ((1, 1), True), ((0, 1), True)],
 )
-def test_elements_that_are_one_in_memory(strides: tuple[int, int], overlap: bool) -> None:
+def test_elements_that_are_one_in_memory(strides: tuple[int, int], overlap: bool):
     """cuTile is told of windows and broadcasts: accesses to their tiles keep their order."""
     room = np.zeros(64)
     array = np.lib.stride_tricks.as_strided(room, (8, 4), [8 * step for step in strides])
@@ -270,7 +270,7 @@ def test_elements_that_are_one_in_memory(strides: tuple[int, int], overlap: bool
     assert first.may_alias_internally is overlap
 
 
-def test_a_kernel_without_a_source_file() -> None:
+def test_a_kernel_without_a_source_file():
     names: dict[str, Any] = {"ct": ct}
     exec("@ct.kernel\ndef k(a):\n    pass", names)
     with pytest.raises(tw.CompileError, match="could not get source code"):
@@ -282,7 +282,7 @@ def tangents(a, c):
     ct.store(c, (0,), ct.tan(ct.load(a, (0,), (1024,))))
 
 
-def test_functions_of_either_accuracy() -> None:
+def test_functions_of_either_accuracy():
     """The bits of libdevice, or those nearer to the true value; in kernels for the GPU, too."""
     a = np.linspace(-4, 4, 1024, dtype=np.float32)
     true, errors, texts = np.tan(a.astype(np.float64)), list[float](), set[str]()

@@ -55,7 +55,7 @@ def aligned(size: int, dtype: Any = np.float32, offset: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("dlpack", [False, True])
-def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: bool) -> None:
+def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: bool):
     a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
     args = tuple(OnGpu(array, dlpack=dlpack) for array in (a, b, c))
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
@@ -72,7 +72,7 @@ def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: 
 
 def test_ptx_is_assembled_by_the_driver_where_it_refuses_what_ptxas_made(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
     driver.refuses_cubins = True
@@ -84,7 +84,7 @@ def test_ptx_is_assembled_by_the_driver_where_it_refuses_what_ptxas_made(
 
 def test_ptx_is_assembled_by_the_driver_where_there_is_no_ptxas(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+):
     monkeypatch.setenv(ptxas.VARIABLE, str(tmp_path / "none"))
     a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
@@ -92,7 +92,7 @@ def test_ptx_is_assembled_by_the_driver_where_there_is_no_ptxas(
     assert (c == np.arange(100) + 1).all() and not driver.cubins and ".target" in driver.texts[0]
 
 
-def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatch):
     a, b, c = np.arange(16, dtype=np.float32), np.ones(16, np.float32), np.zeros(16, np.float32)
     args = ((a, b), c, (0.5, 3))
     driver = stand_in(monkeypatch, of_pair, args)
@@ -102,7 +102,7 @@ def test_a_script_on_the_gpu_with_arrays_of_numpy(monkeypatch: pytest.MonkeyPatc
     assert driver.synchronized == [0]
 
 
-def test_what_cutile_is_told_of_arrays_on_the_gpu() -> None:
+def test_what_cutile_is_told_of_arrays_on_the_gpu():
     """Sizes of 1, as its own launch tells; nothing that is not so."""
     row = OnGpu(np.ones((1, 64), np.float32))
     (parameter, *_) = parameters_of(add, (row, row, row, 32))
@@ -112,7 +112,7 @@ def test_what_cutile_is_told_of_arrays_on_the_gpu() -> None:
         cutile.signature(add, (OnGpu(np.ones(4, np.float32)[::-1]), row, row, 32))
 
 
-def test_arrays_of_numpy_that_share_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_of_numpy_that_share_memory(monkeypatch: pytest.MonkeyPatch):
     """They share it there too: one copy goes to the GPU, and comes back once."""
     a, c = np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
     driver = stand_in(monkeypatch, add, (a[:32], a[16:48], c, 32))
@@ -125,7 +125,7 @@ def test_arrays_of_numpy_that_share_memory(monkeypatch: pytest.MonkeyPatch) -> N
     assert (a[:16] == np.arange(16)).all() and (a[48:] == np.arange(48, 64)).all()
 
 
-def test_arrays_of_numpy_lie_as_they_do_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_of_numpy_lie_as_they_do_here(monkeypatch: pytest.MonkeyPatch):
     """Views of larger arrays, and one that is read-only, which is read alone."""
     a, b = np.arange(64, dtype=np.float32)[::2], np.ones(32, np.float32)
     whole = np.zeros((32, 3), np.float32)
@@ -139,7 +139,7 @@ def test_arrays_of_numpy_lie_as_they_do_here(monkeypatch: pytest.MonkeyPatch) ->
             ct.launch(None, (1,), add, (a, a.copy(), b, 32))
 
 
-def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch):
     arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
     total = np.zeros((4, 8), np.float32)
     driver = stand_in(monkeypatch, of_list, (arrays, total), *arrays, total)
@@ -159,7 +159,7 @@ def test_lists_are_tables_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert values[1] == 3
 
 
-def test_what_a_launch_assumes() -> None:
+def test_what_a_launch_assumes():
     """Of whole 16 bytes, and 16 elements, are those that are so."""
     rows = aligned(64 * 40, np.float16).reshape(64, 40)
     for array, base, strides, shape in [
@@ -175,7 +175,7 @@ def test_what_a_launch_assumes() -> None:
         assert constraint.stride_constant == (None, 1)
 
 
-def test_what_is_assumed_makes_wide_accesses() -> None:
+def test_what_is_assumed_makes_wide_accesses():
     texts = [
         cutile.compile(add, (*(aligned(1024, offset=offset) for _ in range(3)), 1024), ARCH).ptx
         for offset in (0, 4)
@@ -189,7 +189,7 @@ def prints_much(a):
     ct.printf("%d", x)
 
 
-def test_what_does_not_compile_is_shown_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_compile_is_shown_at_its_line(monkeypatch: pytest.MonkeyPatch):
     """Of an op that has no rule: all of them have."""
     monkeypatch.delitem(RULES, PrintTkoOp)
     a = np.zeros((64, 64), np.int32)
@@ -205,7 +205,7 @@ def quotients(a, b, c):
     ct.store(c, (0,), ct.load(a, (0,), (64,)) // ct.load(b, (0,), (64,)))
 
 
-def test_quotients_of_unsigned_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quotients_of_unsigned_numbers(monkeypatch: pytest.MonkeyPatch):
     """cuTile rounds them to negative infinity, which tileiras does not take."""
     a, b = np.arange((1 << 32) - 64, 1 << 32, dtype=np.uint32), np.arange(1, 65, dtype=np.uint32)
     here, c = np.zeros(64, np.uint32), np.zeros(64, np.uint32)
@@ -217,7 +217,7 @@ def test_quotients_of_unsigned_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "'cuda_tile.divi' of unsigned numbers rounds down" in str(remark)
 
 
-def test_compiled_kernels_outlive_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_kernels_outlive_a_process(monkeypatch: pytest.MonkeyPatch):
     """What the cache gives back is what was compiled, remarks and tensor maps included."""
     args = (aligned(4096, np.float16).reshape(64, 64), aligned(4096, np.float16).reshape(64, 64))
     first = cutile.compile(turn, args, ARCH)
@@ -232,13 +232,13 @@ def turn(a, c):
     ct.store(c, (0, 0), ct.transpose(ct.load(a, (0, 0), (64, 64)) + 1))
 
 
-def test_arrays_of_both_places_are_refused() -> None:
+def test_arrays_of_both_places_are_refused():
     a, c = np.zeros(16, np.float32), OnGpu(np.zeros(16, np.float32))
     with pytest.raises(tw.ExecutionError, match="got both: 'c' there and 'b' here"):
         cutile.launch((1,), add, (a, a, c, 16))
 
 
-def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch):
     """CTAs share the blocks of a small grid, and take those of a large one in turn, where one has a
     multiprocessor for itself."""
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
@@ -276,13 +276,13 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_grids_of_ctas(
     fields: dict[str, Any], blocks: Extents, grid: Extents, told: tuple[int, ...],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+):  # fmt: skip
     monkeypatch.setattr(launcher, "multiprocessors", lambda: 132)
     own = Entry("k", (), 0, None, None, (), **fields)
     assert launched([own], blocks) == [(grid, told)]
 
 
-def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch):
     """Memory is shared by handles, as many bytes in front of an array as there are."""
     a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
     stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)

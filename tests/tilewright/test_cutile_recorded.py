@@ -27,25 +27,25 @@ def ones(count: int, dtype: Any = np.float32) -> Any:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_are_written_in_place(dtype: Any) -> None:
+def test_arrays_are_written_in_place(dtype: Any):
     a, b, c = np.arange(100).astype(dtype), ones(100, dtype), np.zeros(100, dtype)
     tw.cutile.launch((4,), KERNELS["add"], (a, b, c, 32))
     assert (c == a + b).all()
 
 
-def test_a_slice_has_its_strides() -> None:
+def test_a_slice_has_its_strides():
     a, c = np.arange(100, dtype=np.float32), np.zeros(50, np.float32)
     tw.cutile.launch((2,), KERNELS["add"], (a[::2], ones(50), c, 32))
     assert (c == a[::2] + 1).all()
 
 
-def test_tuples_are_their_items() -> None:
+def test_tuples_are_their_items():
     a, b, c = np.arange(16, dtype=np.float32), ones(16), ones(16)
     tw.cutile.launch((1,), KERNELS["of_pair"], ((a, b), c, (0.5, 3)))
     assert (c == (a + b) * 0.5 + 3).all()
 
 
-def test_lists_are_tables_of_arrays() -> None:
+def test_lists_are_tables_of_arrays():
     arrays = [np.full((4, 8), 2.0**i, np.float32) for i in range(3)]
     total = np.zeros((4, 8), np.float32)
     tw.cutile.launch((1,), KERNELS["of_list"], (arrays, total))
@@ -53,19 +53,19 @@ def test_lists_are_tables_of_arrays() -> None:
     assert [float(array[3, 7]) for array in arrays] == [-1, -2, -4]
 
 
-def test_a_race_is_shown_at_its_line() -> None:
+def test_a_race_is_shown_at_its_line():
     a, c = ones(100), np.zeros(100, np.float32)
     with pytest.raises(tw.ExecutionError, match=r"bridge_kernels\.py:\d+:\d+: error: .*c\[0\]"):
         tw.cutile.launch((2,), KERNELS["everywhere_at_once"], (a, c, 32))
 
 
-def test_what_cutile_rejects() -> None:
+def test_what_cutile_rejects():
     """Its error comes out as it is."""
     with pytest.raises(TileError, match="add was not recorded for"):
         tw.cutile.launch((1,), KERNELS["add"], (ones(4), ones(4), ones(4), 4))
 
 
-def test_module_and_launch_as_a_script_has_it(recorded: Any) -> None:
+def test_module_and_launch_as_a_script_has_it(recorded: Any):
     a, b, c = ones(100), ones(100), np.zeros(100, np.float32)
     assert "addf" in str(tw.cutile.module(KERNELS["add"], (a, b, c, 32)))
     recorded.launch = None
@@ -74,7 +74,7 @@ def test_module_and_launch_as_a_script_has_it(recorded: Any) -> None:
     assert (c == 2).all() and recorded.launch is None
 
 
-def test_bytecode_needs_no_package() -> None:
+def test_bytecode_needs_no_package():
     """Saved bytecode launches by itself; constants are in it."""
     x = np.arange(64, dtype=np.float32).reshape(8, 8)
     bytecode = (FIXTURES / "histogram.tileirbc").read_bytes()
@@ -89,7 +89,7 @@ def test_bytecode_needs_no_package() -> None:
         tw.cutile.launch((4,), bytecode[:40], (words, counts))
 
 
-def test_the_recording_names_no_folder() -> None:
+def test_the_recording_names_no_folder():
     assert "/home" not in FILE.read_text() and all(
         b"/work" not in each for each in BYTECODE.values()
     )

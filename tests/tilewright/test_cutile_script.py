@@ -24,7 +24,7 @@ from tilewright.cutile_script import main, stand_in
 from tilewright.launch.launcher import LaunchError
 
 
-def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]):
     for arguments in ([], ["no/such/script.py"]):
         with pytest.raises(SystemExit) as ended:
             main(arguments)
@@ -32,7 +32,7 @@ def test_a_script_has_to_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected a script, got no/such/script.py" in capsys.readouterr().err
 
 
-def test_a_capability_has_two_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_capability_has_two_numbers(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         main(["--capability", "blackwell", __file__])
     assert ended.value.code == 2
@@ -40,7 +40,7 @@ def test_a_capability_has_two_numbers(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("script", [main, triton_script.main])
-def test_wrong_options_are_usage_errors(script: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_usage_errors(script: Any, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
         script(["--check", "pading", __file__])
     assert ended.value.code == 2
@@ -71,7 +71,7 @@ def test_rank():
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_suite_says_how_many_launches_were_ours(
     pytester: pytest.Pytester, workers: tuple[str, ...]
-) -> None:
+):
     pytester.makepyfile(SUITE)
     plugin = ("-p", "tilewright.cutile_pytest", "--tilewright", "cpu")
     run = pytester.runpytest_subprocess if workers else pytester.runpytest_inprocess
@@ -88,7 +88,7 @@ def started(command: list[object]) -> Any:
     return process.args
 
 
-def test_scripts_start_others_as_they_run() -> None:
+def test_scripts_start_others_as_they_run():
     ours = ["--numerics", "exact", "--races", "warn", "--check", "integers", "--capability", "10.0"]
     python, script = sys.executable, Path("child.py")
     assert started([python, "-u", script, "-x"]) == [
@@ -98,7 +98,7 @@ def test_scripts_start_others_as_they_run() -> None:
         assert started(command) == command
 
 
-def test_cutile_is_told_of_a_gpu() -> None:
+def test_cutile_is_told_of_a_gpu():
     from cuda.tile import _cext
 
     with cutile_answers((10, 0)):
@@ -106,7 +106,7 @@ def test_cutile_is_told_of_a_gpu() -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
-def test_cutile_compiles_by_tilewright(arch: str) -> None:
+def test_cutile_compiles_by_tilewright(arch: str):
     a, file = np.zeros(128, np.float32), io.BytesIO()
     signatures = [cutile.signature(add, (a, a, a, 128))]
     with cutile_answers((9, 0)):
@@ -114,13 +114,13 @@ def test_cutile_compiles_by_tilewright(arch: str) -> None:
     assert file.getvalue()[:4] == b"\x7fELF"
 
 
-def test_what_does_not_compile_is_an_error_of_cutiles_compiler(tmp_path: Path) -> None:
+def test_what_does_not_compile_is_an_error_of_cutiles_compiler(tmp_path: Path):
     (tmp_path / "k.bytecode").write_bytes(b"no bytecode")
     with cutile_answers((9, 0)), pytest.raises(ct.TileCompilerExecutionError, match="no is not"):
         compile_cubin(str(tmp_path / "k.bytecode"), CompilerOptions(), "sm_90", None)
 
 
-def test_launches_by_jax_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launches_by_jax_are_refused(monkeypatch: pytest.MonkeyPatch):
     """XLA would launch machine code of ours as tileiras' own."""
     own = SimpleNamespace(compile_kernel=lambda kernel, constraints: b"machine code")
     monkeypatch.setitem(sys.modules, "cuda.tile.jax._jax", own)

@@ -82,7 +82,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_error_at_the_use(name: str) -> None:
+def test_an_error_at_the_use(name: str):
     body, line, words = WRONG[name]
     text = HEAD + body + TAIL
     for call in (
@@ -95,7 +95,7 @@ def test_an_error_at_the_use(name: str) -> None:
         assert words in caught.value.message and caught.value.line == line
 
 
-def test_a_value_outside_of_its_region() -> None:
+def test_a_value_outside_of_its_region():
     body = f"  scf.if %c {{\n    %v = arith.constant 1 : i32\n    {STORE}\n  }}\n  {STORE}\n"
     with pytest.raises(tw.CompileError, match="values used but not defined") as caught:
         tw.compile(HEAD + body + TAIL, "sm_80")
@@ -103,11 +103,11 @@ def test_a_value_outside_of_its_region() -> None:
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_dominates(name: str) -> None:
+def test_what_dominates(name: str):
     assert not misplaced_uses(parse_module(HEAD + RIGHT[name] + TAIL))
 
 
-def test_the_order_in_a_module_means_nothing() -> None:
+def test_the_order_in_a_module_means_nothing():
     ops = '"a.b"(%x) : (i32) -> () %x = "a.c"() : () -> i32'
     context = default_context().clone()
     context.allow_unregistered = True
@@ -116,7 +116,7 @@ def test_the_order_in_a_module_means_nothing() -> None:
     )
 
 
-def test_ir_made_in_python() -> None:
+def test_ir_made_in_python():
     one = arith.ConstantOp.from_int_and_width(1, 32)
     block = Block([arith.AddiOp(one.result, one.result), one, func.ReturnOp()])
     kernel = func.FuncOp("k", ((), ()), Region(block))
@@ -150,7 +150,7 @@ def random_blocks(seed: int, count: int) -> Region:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_the_tree_is_what_xdsl_finds_by_sets(seed: int) -> None:
+def test_the_tree_is_what_xdsl_finds_by_sets(seed: int):
     region = random_blocks(seed, 12)
     entry = region.blocks[0]
     tree = dominator_tree(entry)
@@ -170,7 +170,7 @@ def _preorder(block: Block, tree: dict[Block, list[Block]]) -> list[Block]:
     return [block, *(each for child in tree[block] for each in _preorder(child, tree))]
 
 
-def test_time_is_linear() -> None:
+def test_time_is_linear():
     """Many blocks and deep nests: ten times the ops take some ten times as long."""
 
     def took(count: int) -> float:

@@ -54,7 +54,7 @@ def gemm(executor: Executor | None, **settings: Any) -> Any:
 
 
 @pytest.mark.parametrize("settings", [{}, {"level": "ptx"}, {"schedule": 3}, {"max_steps": 9999}])
-def test_a_gemm_is_the_same_bit_for_bit(settings: dict[str, Any]) -> None:
+def test_a_gemm_is_the_same_bit_for_bit(settings: dict[str, Any]):
     executor = Counting(3)
     assert (gemm(executor, **settings) == gemm(None, **settings)).all()
     # Random orders, and counts of steps, are those of whole waves: here there is one.
@@ -62,20 +62,20 @@ def test_a_gemm_is_the_same_bit_for_bit(settings: dict[str, Any]) -> None:
     assert sorted(share.ctas for share in executor.answers) == shares
 
 
-def test_processes(processes: Executor) -> None:
+def test_processes(processes: Executor):
     done: list[tuple[int, int]] = []
     ours = gemm(processes, progress=lambda *counts: done.append(counts))
     assert (ours == gemm(None)).all()
     assert done == [(2, 4), (4, 4)]
 
 
-def test_a_worker_that_dies() -> None:
+def test_a_worker_that_dies():
     with ProcessPoolExecutor(2) as pool, pytest.raises(tw.ExecutionError, match="go on to the end"):
         pool.submit(os._exit, 3)
         gemm(pool)
 
 
-def test_a_dask_cluster() -> None:
+def test_a_dask_cluster():
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=THOROUGH,
                                  dashboard_address=None, scheduler_port=0) as cluster,
@@ -89,7 +89,7 @@ def test_a_dask_cluster() -> None:
         tw.compile(kernel(CTA + OWN), "sm_80", verify_by_running=trial)
 
 
-def test_a_trial_by_processes(processes: Executor) -> None:
+def test_a_trial_by_processes(processes: Executor):
     """Seeds by workers, or CTAs; and an error that says the same by both."""
     racing = kernel(CTA + OWN.replace("%p[%place]", "%p[%t]"))
     for schedules in (0, 2):
@@ -128,7 +128,7 @@ OWN = f"""  %c64 = arith.constant 64 : index
   memref.store %n, %p[%place] : {P}"""
 
 
-def test_a_race_between_shares_is_found() -> None:
+def test_a_race_between_shares_is_found():
     body = OWN.replace("%p[%place]", "%p[%t]")
     message, shares = shared(body, races="error")
     assert "race on global memory" in message
@@ -136,7 +136,7 @@ def test_a_race_between_shares_is_found() -> None:
     assert shared(body, races="ignore")[0][64] == 0
 
 
-def test_a_read_of_what_another_share_writes_is_found() -> None:
+def test_a_read_of_what_another_share_writes_is_found():
     body = (
         OWN
         + f"""
@@ -149,7 +149,7 @@ def test_a_read_of_what_another_share_writes_is_found() -> None:
     assert any(isinstance(share, str) for share in shares)
 
 
-def test_shares_that_meet_alone() -> None:
+def test_shares_that_meet_alone():
     """Each share is right by itself: what both write shows where they are merged."""
     body = OWN.replace("memref.store %n, %p[%place]", "memref.store %block32, %p[%half]").replace(
         "  memref", """  %c2 = arith.constant 2 : index
@@ -163,7 +163,7 @@ def test_shares_that_meet_alone() -> None:
     assert not any(isinstance(share, str) for share in shares)
 
 
-def test_atomics_run_in_one_place(caplog: pytest.LogCaptureFixture) -> None:
+def test_atomics_run_in_one_place(caplog: pytest.LogCaptureFixture):
     body = (
         f'  %v = "memref.atomic_rmw"(%one, %p, %c0) <{{kind = 1 : i64}}> : (i32, {P}, index) -> i32'
     )
@@ -175,7 +175,7 @@ def test_atomics_run_in_one_place(caplog: pytest.LogCaptureFixture) -> None:
     assert "all CTAs run in one place: " in caplog.text and why in caplog.text
 
 
-def test_atomics_on_shared_memory_are_shared_out() -> None:
+def test_atomics_on_shared_memory_are_shared_out():
     """No other CTA sees them."""
     own = "memref<64xi32, #cute<space smem>>"
     body = OWN.replace(
@@ -189,16 +189,14 @@ def test_atomics_on_shared_memory_are_shared_out() -> None:
     assert [getattr(share, "ctas", share) for share in shares] == [2, 2]
 
 
-def test_what_is_printed_comes_once_and_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_printed_comes_once_and_in_order(capsys: pytest.CaptureFixture[str]):
     _, shares = shared(OWN + '\n  gpu.printf "%d ", %n : i32')
     numbers = [int(word) for word in capsys.readouterr().out.split()]
     assert numbers == [*range(256), *range(256)]
     assert all("the text '" in share and "to print" in share for share in shares)
 
 
-def test_what_is_printed_under_schedules(
-    processes: Executor, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_printed_under_schedules(processes: Executor, capfd: pytest.CaptureFixture[str]):
     """Run after run, by whoever makes them."""
     texts: list[str] = []
     for executor in (None, processes):
@@ -209,7 +207,7 @@ def test_what_is_printed_under_schedules(
     assert texts[0] == texts[1] and len(texts[0].split()) >= 3 * 128
 
 
-def test_what_fails_in_a_share_is_told_as_ever() -> None:
+def test_what_fails_in_a_share_is_told_as_ever():
     message, _ = shared(OWN.replace("%p[%place]", "%p[%base]"), races="error")
     assert "two threads of the op write one element" in message
 
@@ -217,7 +215,7 @@ def test_what_fails_in_a_share_is_told_as_ever() -> None:
 FIXTURES = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
 
 
-def test_blocks_of_tile_ir() -> None:
+def test_blocks_of_tile_ir():
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((80, 70), (70, 60)))
     c = np.zeros((80, 60), np.float32)
@@ -233,7 +231,7 @@ def test_blocks_of_tile_ir() -> None:
 
 
 @pytest.mark.parametrize("grid, refused", [(4, True), (1, None)])
-def test_atomics_of_tile_ir(grid: int, refused: bool | None) -> None:
+def test_atomics_of_tile_ir(grid: int, refused: bool | None):
     executor, data = Counting(2), np.arange(512, dtype=np.int32) % 10
     args = [data, 512, 1, np.zeros(10, np.int32), 10, 1]
     bytecode = (FIXTURES / "histogram.tileirbc").read_bytes()
@@ -243,13 +241,13 @@ def test_atomics_of_tile_ir(grid: int, refused: bool | None) -> None:
     assert all("acquires and releases" in answer for answer in executor.answers)
 
 
-def test_threads() -> None:
+def test_threads():
     with ThreadPoolExecutor(2) as pool:
         assert (gemm(pool) == gemm(None)).all()
 
 
 @pytest.mark.parametrize("name", ["processes:0", "processes:x", "dask", "cloud", "mpi:3"])
-def test_names_that_no_executor_has(name: str) -> None:
+def test_names_that_no_executor_has(name: str):
     with (
         pytest.raises(ValueError, match="expected an executor of processes:N, "),
         executor_of(name),
@@ -257,7 +255,7 @@ def test_names_that_no_executor_has(name: str) -> None:
         pass
 
 
-def test_clusters_stay_whole() -> None:
+def test_clusters_stay_whole():
     text = kernel(CTA + OWN, attributes=', "gpu.known_cluster_size" = array<i32: 2, 1, 1>')
     executor = Counting(3)
     launch: Any = {"grid": (4,), "block": (64,), "args": [np.zeros(256, np.int32)]}
@@ -274,7 +272,7 @@ OVERLAPPING = kernel(f"""  {CTA}
   memref.store %v, %p[%i] : {P}""", f"%p: {P}, %q: {P}, %m: {P}")  # fmt: skip
 
 
-def test_arrays_overlap_and_are_read_only_elsewhere_too(processes: Executor) -> None:
+def test_arrays_overlap_and_are_read_only_elsewhere_too(processes: Executor):
     """Each CTA reads from the half that the other argument shows of what it does not write."""
     array = np.arange(256, dtype=np.int32)
     room = array.view(np.int8).view(np.int32)
@@ -304,7 +302,7 @@ STRIDED = """func.func @k(%x: !cute.memref<i32, gmem, "(?,?):(?,?)">) attributes
 }"""
 
 
-def test_arrays_lie_elsewhere_as_they_do(processes: Executor) -> None:
+def test_arrays_lie_elsewhere_as_they_do(processes: Executor):
     array = np.arange(64, dtype=np.int32).reshape(4, 16)[:, 1::2].T
     launch: Any = {"grid": (8,), "block": (4,), "args": [array]}
     (found,) = tw.interpret(STRIDED, executor=processes, **launch)

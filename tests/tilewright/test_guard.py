@@ -64,7 +64,7 @@ class Reversing(ModulePass):
      "'arith.mulf' expected IR that fits in memory, got more than 'failing' can hold: 400 GiB"),
     (NotImplementedError("no"), "'failing' is not implemented for this at 'arith.mulf': no"),
 ])  # fmt: skip
-def test_an_error_that_nobody_foresaw(error: Exception, message: str) -> None:
+def test_an_error_that_nobody_foresaw(error: Exception, message: str):
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(AXPY, "sm_80", name="axpy.mlir", passes=[Failing(error)])
     assert message in caught.value.message and caught.value.line == LINE
@@ -72,7 +72,7 @@ def test_an_error_that_nobody_foresaw(error: Exception, message: str) -> None:
     assert caught.value.__cause__ is error
 
 
-def test_errors_that_were_foreseen() -> None:
+def test_errors_that_were_foreseen():
     with pytest.raises(tw.CompileError) as caught:
         tw.compile(AXPY, "sm_80", passes=[Failing()])
     assert (caught.value.message, caught.value.line) == ("'arith.mulf' is red (in 'failing')", LINE)
@@ -82,7 +82,7 @@ def test_errors_that_were_foreseen() -> None:
         tw.compile(AXPY, "sm_80", passes=[Failing(OSError("disk"))])
 
 
-def test_passes_run_first_and_what_they_leave_is_verified(tmp_path: Path) -> None:
+def test_passes_run_first_and_what_they_leave_is_verified(tmp_path: Path):
     with pytest.raises(
         tw.CompileError, match=r"to be defined on every path .*\(after 'reversing'\)"
     ):
@@ -96,7 +96,7 @@ def test_passes_run_first_and_what_they_leave_is_verified(tmp_path: Path) -> Non
     assert kernel.entries[0].name == "axpy"
 
 
-def test_each_stage_is_verified_where_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_stage_is_verified_where_that_is_asked(monkeypatch: pytest.MonkeyPatch):
     stages = (pipeline.Stage("reversing", lambda arch: Reversing()), *pipeline.PIPELINE)
     monkeypatch.setattr(pipeline, "PIPELINE", stages)
     with pytest.raises(tw.CompileError, match=r"\(after 'reversing'\)"):
@@ -108,9 +108,7 @@ def test_each_stage_is_verified_where_that_is_asked(monkeypatch: pytest.MonkeyPa
     ((execution, "run_kernel"), "internal error in 'interpret'"),
     ((LocatedParser, "parse_module"), "internal error in the parser here"),
 ])  # fmt: skip
-def test_every_step_is_guarded(
-    place: tuple[Any, str], step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_step_is_guarded(place: tuple[Any, str], step: str, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: Any) -> None:
         raise KeyError("lost")
 
@@ -125,9 +123,7 @@ def test_every_step_is_guarded(
     (KeyError("lost"), "internal error in 'verify' at 'arith.mulf', please report: KeyError"),
     (VerifyException("is red"), "'arith.mulf' is red"),
 ])  # fmt: skip
-def test_a_verifier_that_fails(
-    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_verifier_that_fails(error: Exception, message: str, monkeypatch: pytest.MonkeyPatch):
     def fail(self: Operation) -> None:
         raise error
 
@@ -137,7 +133,7 @@ def test_a_verifier_that_fails(
     assert message in caught.value.message and caught.value.line == LINE
 
 
-def test_a_kernel_without_a_body() -> None:
+def test_a_kernel_without_a_body():
     text = "func.func private @k(i32) attributes {gpu.kernel}"
     for call in (
         lambda: tw.compile(text, "sm_80"),
@@ -155,7 +151,7 @@ def every_op() -> list[str]:
     return [op.name for dialect in dialects for op in dialect().operations]
 
 
-def test_every_op_without_what_it_needs_gets_an_answer() -> None:
+def test_every_op_without_what_it_needs_gets_an_answer():
     """Bare, without operands, and with some operands, results and regions or other."""
     values = "%x: f32, %i: i32, %p: memref<?xf32>"
     rng = random.Random(0)
@@ -189,7 +185,7 @@ def nested(depth: int) -> str:
 
 
 @at_levels("tile", "ptx")
-def test_123_regions_in_each_other(level: Any) -> None:
+def test_123_regions_in_each_other(level: Any):
     limit = sys.getrecursionlimit()
     assert tw.compile(nested(123), "sm_80").ptx.count("bra") >= 123
     args = [1, np.zeros(1, np.int32)]
@@ -197,7 +193,7 @@ def test_123_regions_in_each_other(level: Any) -> None:
     assert sys.getrecursionlimit() == limit
 
 
-def test_more_than_anyone_can_follow() -> None:
+def test_more_than_anyone_can_follow():
     with pytest.raises(tw.CompileError, match="expected IR that nests less deeply") as caught:
         tw.compile(nested(20_000), "sm_80")
     assert caught.value.line == 4

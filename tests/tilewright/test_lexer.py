@@ -39,5 +39,5 @@ def tokens(
 
 
 @pytest.mark.parametrize("text", [*ODD, *(path.read_text() for path in FILES[::4])])
-def test_tokens_are_the_same(text: str) -> None:
+def test_tokens_are_the_same(text: str):
     assert tokens(lex, text) == tokens(_lex_any, text)

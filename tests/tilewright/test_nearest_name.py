@@ -57,11 +57,11 @@ def message_of(line: str) -> str:
 
 
 @pytest.mark.parametrize("line, meant", SLIPS)
-def test_slips(line: str, meant: str) -> None:
+def test_slips(line: str, meant: str):
     assert message_of(line).endswith(f"; nearest legal: {meant}")
 
 
-def test_a_value_that_nothing_defines() -> None:
+def test_a_value_that_nothing_defines():
     text = """func.func @k(%first : f32, %x : f32) {
   %sum, %more = "test.op"() : () -> (f32, f32)
   %y = arith.addf %WRONG, %x : f32
@@ -72,20 +72,20 @@ def test_a_value_that_nothing_defines() -> None:
             parse_module(text.replace("WRONG", wrong))
 
 
-def test_what_is_like_nothing_gets_no_name() -> None:
+def test_what_is_like_nothing_gets_no_name():
     assert message_of("%y = zzz.bar %x") == "Operation zzz.bar is not registered"
     assert message_of("hello") == "Operation hello is not registered"
 
 
 @pytest.mark.parametrize("location", ["", ' loc("other.py":900:7)'])
-def test_a_use_is_no_definition(location: str) -> None:
+def test_a_use_is_no_definition(location: str):
     """Wherever its op is said to come from."""
     text = f"func.func @k() {{\n  %a = arith.addi %gone, %gone : i32{location}\n  func.return\n}}"
     with pytest.raises(tw.CompileError, match=r":2:19: .* not defined: \[%gone\]\n"):
         tw.compile(text, "sm_80")
 
 
-def test_a_property() -> None:
+def test_a_property():
     text = """func.func @k(%x: f32) {
   %y = "arith.addf"(%x, %x) <{fastmth = #arith.fastmath<none>}> : (f32, f32) -> f32
   func.return
@@ -96,13 +96,13 @@ def test_a_property() -> None:
         tw.compile(text, "sm_80")
 
 
-def test_a_pass() -> None:
+def test_a_pass():
     words = "expected the name of a pass, got 'cute-nvgpu-check-hazrds'; nearest legal: "
     with pytest.raises(ValueError, match=f"{words}cute-nvgpu-check-hazards"):
         tw.compile("builtin.module {}", "sm_80", passes="cute-nvgpu-check-hazrds")
 
 
-def test_a_long_word_is_looked_at_once() -> None:
+def test_a_long_word_is_looked_at_once():
     """What is said of 40,000 letters does not take their square of steps."""
     with in_time(5):
         assert "registered" not in message_of(f'%y = cute.static : !cute.layout<"{"a" * 40_000}">')

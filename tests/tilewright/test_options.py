@@ -50,7 +50,7 @@ def title(function: Callable[..., Any]) -> str:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=title)
-def test_every_argument_has_a_rule(function: Callable[..., Any]) -> None:
+def test_every_argument_has_a_rule(function: Callable[..., Any]):
     rules = rules_of(function)
     parameters = inspect.signature(function).parameters
     free = {(title(function), name) for name, parameter in parameters.items()
@@ -59,7 +59,7 @@ def test_every_argument_has_a_rule(function: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=title)
-def test_defaults_are_legal(function: Callable[..., Any]) -> None:
+def test_defaults_are_legal(function: Callable[..., Any]):
     for name, parameter in inspect.signature(function).parameters.items():
         if name in rules_of(function) and parameter.default is not parameter.empty:
             rules_of(function)[name].value(name, parameter.default, (AssertionError,))
@@ -69,7 +69,7 @@ RIGHT = {function: right for function, right in CALLS if options(function) and "
 
 
 @pytest.mark.parametrize("function", RIGHT)
-def test_what_no_function_takes_is_refused_by_name(function: str) -> None:
+def test_what_no_function_takes_is_refused_by_name(function: str):
     """Whatever the option: a new one is tried by itself."""
     with suppress(LaunchError):  # where no GPU is
         if function not in SLOW:
@@ -123,12 +123,12 @@ WORDS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize("call, words", WORDS)
-def test_words(call: str, words: str) -> None:
+def test_words(call: str, words: str):
     with pytest.raises(ANSWERS, match=re.escape(words)):
         evaluated(call)
 
 
-def test_one_family() -> None:
+def test_one_family():
     for call in (
         lambda: tw.interpret("", grid=(1,), args=[], races="x"),  # type: ignore[arg-type]
         lambda: tw.interpret("", grid=(0,), args=[]),
@@ -166,7 +166,7 @@ def anything(
     ((3,), {"names": np.array(["a", "b"]), "size": 4, "word": None},
      (3, (), (1, 2), ("a", "b"), None, {"size": 4, "word": None})),
 ])  # fmt: skip
-def test_what_is_legal_is_given_as_it_is_taken(given: Any, named: Any, result: Any) -> None:
+def test_what_is_legal_is_given_as_it_is_taken(given: Any, named: Any, result: Any):
     assert anything(*given, **named) == result
 
 
@@ -181,12 +181,12 @@ def test_what_is_legal_is_given_as_it_is_taken(given: Any, named: Any, result: A
     ((3,), {"sizes": 3}, "got sizes; nearest legal: size"),
     ((), {}, "missing a required argument: 'seed'"),
 ])  # fmt: skip
-def test_what_is_not(given: Any, named: Any, words: str) -> None:
+def test_what_is_not(given: Any, named: Any, words: str):
     with pytest.raises(tw.ArgumentError, match=re.escape(words)):
         anything(*given, **named)
 
 
-def test_a_rule_may_raise_what_passes() -> None:
+def test_a_rule_may_raise_what_passes():
     def read(given: Any) -> Any:
         raise LookupError("by itself")
 

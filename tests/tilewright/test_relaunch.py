@@ -61,7 +61,7 @@ def signatures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return made
 
 
-def test_other_arrays_of_the_kind(driver: Driver, signatures: list[Any]) -> None:
+def test_other_arrays_of_the_kind(driver: Driver, signatures: list[Any]):
     """Other addresses and other sizes: cuTile is asked once, and each has its own numbers."""
     for size in (128, 128, 256, 512):
         given = arrays(size)
@@ -89,7 +89,7 @@ def test_other_arrays_of_the_kind(driver: Driver, signatures: list[Any]) -> None
 )
 def test_another_kind_is_another_signature(
     driver: Driver, signatures: list[Any], change: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: (0,))
     given = arrays()
     for _ in range(2):
@@ -98,7 +98,7 @@ def test_another_kind_is_another_signature(
     assert len(signatures) == 2 and repr(signatures[0]) != repr(signatures[1])
 
 
-def test_arrays_in_any_order_overlap_where_they_share_bytes() -> None:
+def test_arrays_in_any_order_overlap_where_they_share_bytes():
     reaches = (3, 1, 2)
     apart, meeting = object(), object()
     rows: Any = relaunch._Templates(reaches, range(3))  # pyright: ignore[reportPrivateUsage]
@@ -115,7 +115,7 @@ def scaled(a, c, pair, T: ct.Constant[float]):
     ct.store(c, (0,), ct.load(a, (0,), (16,)) * pair[0] + pair[1] + T)
 
 
-def test_constants_and_numbers(monkeypatch: pytest.MonkeyPatch, signatures: list[Any]) -> None:
+def test_constants_and_numbers(monkeypatch: pytest.MonkeyPatch, signatures: list[Any]):
     """Another number is no other kernel, another constant is one, 0.0 and -0.0 too."""
     a, c = aligned(16), aligned(16)
     driver = stand_in(monkeypatch, scaled, (a, c, (0.5, 3), 1.0))
@@ -144,7 +144,7 @@ def test_constants_and_numbers(monkeypatch: pytest.MonkeyPatch, signatures: list
         assert len(signatures) == before + more
 
 
-def test_another_number_of_arguments(driver: Driver) -> None:
+def test_another_number_of_arguments(driver: Driver):
     given = arrays()
     driver.memory += given
     run(given)
@@ -163,7 +163,7 @@ def test_another_number_of_arguments(driver: Driver) -> None:
         ({"stream": "s", "args": 3}, "expected args as a list"),
     ],
 )
-def test_what_is_checked_is_checked_again(driver: Driver, wrong: Any, words: str) -> None:
+def test_what_is_checked_is_checked_again(driver: Driver, wrong: Any, words: str):
     given = arrays()
     driver.memory += given
     good = {"grid": (1,), "args": (*map(OnGpu, given), 32)}
@@ -177,7 +177,7 @@ def test_what_is_checked_is_checked_again(driver: Driver, wrong: Any, words: str
 
 @pytest.mark.parametrize("kernel", [len, [], b"", None])
 @pytest.mark.parametrize("programmatic", [False, "yes", []])
-def test_what_is_no_kernel(driver: Driver, kernel: Any, programmatic: Any) -> None:
+def test_what_is_no_kernel(driver: Driver, kernel: Any, programmatic: Any):
     given = arrays()
     driver.memory += given
     run(given)
@@ -190,7 +190,7 @@ def test_what_is_no_kernel(driver: Driver, kernel: Any, programmatic: Any) -> No
     assert len(driver.launches) == 1
 
 
-def test_every_context_has_its_own_module(driver: Driver) -> None:
+def test_every_context_has_its_own_module(driver: Driver):
     given = arrays()
     driver.memory += given
     for context in (1, 2, 1, 2):
@@ -199,7 +199,7 @@ def test_every_context_has_its_own_module(driver: Driver) -> None:
     assert len(driver.cubins) == 2 and len(driver.launches) == 4
 
 
-def test_threads(driver: Driver, monkeypatch: pytest.MonkeyPatch, signatures: list[Any]) -> None:
+def test_threads(driver: Driver, monkeypatch: pytest.MonkeyPatch, signatures: list[Any]):
     """They compile once, and each launch has its own arguments."""
     sets = [arrays() for _ in range(16)]
     compiled: list[Any] = []
@@ -224,7 +224,7 @@ def test_threads(driver: Driver, monkeypatch: pytest.MonkeyPatch, signatures: li
     assert len(compiled) == 1
 
 
-def test_a_forked_process_forgets(driver: Driver) -> None:
+def test_a_forked_process_forgets(driver: Driver):
     given = arrays()
     driver.memory += given
     run(given)
@@ -235,7 +235,7 @@ def test_a_forked_process_forgets(driver: Driver) -> None:
     assert relaunch._PLANS  # pyright: ignore[reportPrivateUsage]
 
 
-def test_what_a_graph_cannot_have(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_graph_cannot_have(monkeypatch: pytest.MonkeyPatch):
     """It is refused before the driver is asked for anything but whether there is a graph."""
     one, total = np.zeros((4, 8), np.float32), np.zeros((4, 8), np.float32)
     driver = stand_in(monkeypatch, of_list, ([one], total), one, total)
@@ -248,9 +248,7 @@ def test_what_a_graph_cannot_have(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not driver.launches and not driver.cubins and len(driver.memory) == memory
 
 
-def test_who_watches_cutile_compile_is_told(
-    driver: Driver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_watches_cutile_compile_is_told(driver: Driver, monkeypatch: pytest.MonkeyPatch):
     given, told = arrays(), []
     driver.memory += given
     with cutile.on_gpu():
@@ -267,7 +265,7 @@ def test_who_watches_cutile_compile_is_told(
     assert told == [(9, 0)]
 
 
-def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
+def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driver):
     """And arrays elsewhere take no room in it."""
     monkeypatch.setattr(known_launches, "MOST", 2)
     counts: list[int] = []
@@ -278,7 +276,7 @@ def test_the_cache_is_not_for_ever(monkeypatch: pytest.MonkeyPatch, driver: Driv
     assert counts == [0, 1, 1, 2, 1, 2]
 
 
-def test_arrays_here_ask_for_no_stream(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrays_here_ask_for_no_stream(driver: Driver, monkeypatch: pytest.MonkeyPatch):
     """torch's build for the CPU has none."""
     given = arrays()
     driver.memory += given
@@ -288,7 +286,7 @@ def test_arrays_here_ask_for_no_stream(driver: Driver, monkeypatch: pytest.Monke
     assert (given[2] == 1).all() and len(driver.launches) == 1
 
 
-def test_on_the_stream_that_is_current(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_the_stream_that_is_current(driver: Driver, monkeypatch: pytest.MonkeyPatch):
     given = arrays()
     driver.memory += given
     for number in (5, 6, 7):
@@ -319,7 +317,7 @@ def encoding(monkeypatch: pytest.MonkeyPatch, driver: Driver, encode: Any) -> No
     monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encode, raising=False)
 
 
-def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch):
     """By sizes; one of sizes that there were is that one at another address."""
     calls: list[str] = []
     launched: list[list[list[int]]] = []
@@ -353,7 +351,7 @@ def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         assert maps == [[x.ctypes.data, *x.shape[::-1]] for x in (array, b, c)]
 
 
-def test_few_rows_are_another_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_are_another_kernel(monkeypatch: pytest.MonkeyPatch):
     """A launch like one before is of the kernel that may assume as many rows."""
     shared: list[int] = []
     b, *others = (aligned(256 * n, np.float16).reshape(n, 256) for n in (256, 256, 16))
@@ -373,7 +371,7 @@ def test_few_rows_are_another_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(driver.cubins) == 2
 
 
-def test_few_last_blocks_are_a_launch_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_last_blocks_are_a_launch_of_their_own(monkeypatch: pytest.MonkeyPatch):
     """Of nine blocks on eight multiprocessors two CTAs share the last, also in launches like one
     before."""
     monkeypatch.setattr(gpu, "_WORTH", 2)

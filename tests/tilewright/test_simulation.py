@@ -61,7 +61,7 @@ def draw(atom: MmaAtom, rng: np.random.Generator, batch: tuple[int, ...] = ()) -
 
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 @pytest.mark.parametrize("atom", plain_atoms(), ids=str)
-def test_simulation_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
+def test_simulation_multiplies_matrices(atom: MmaAtom, numerics: Any):
     a, b, c = draw(atom, np.random.default_rng(0))
     d = tw.simulate(
         atom, a=words(atom, "A", a), b=words(atom, "B", b), c=words(atom, "C", c),
@@ -72,7 +72,7 @@ def test_simulation_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
     np.testing.assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
 
 
-def test_exact_is_rounded_once_and_hardware_is_not() -> None:
+def test_exact_is_rounded_once_and_hardware_is_not():
     atom, rng = tw.atom(BF16), np.random.default_rng(1)
     a = (rng.standard_normal((16, 16)) * np.exp2(rng.integers(-9, 9, (16, 16)))).astype(
         ml_dtypes.bfloat16
@@ -93,7 +93,7 @@ def test_exact_is_rounded_once_and_hardware_is_not() -> None:
     assert (np.abs(exact - hardware.astype(np.float64)) <= size * 2.0**-20).all()
 
 
-def test_batches_are_as_many_single_ones() -> None:
+def test_batches_are_as_many_single_ones():
     atom, rng = tw.atom(BF16), np.random.default_rng(2)
     a, b, c = (rng.integers(0, 1 << 32, (2, 3, 32, n), np.uint32) for n in (4, 2, 4))
     d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
@@ -105,7 +105,7 @@ def test_batches_are_as_many_single_ones() -> None:
     assert none.shape == (0, 3, 32, 4) and none.dtype == np.uint32
 
 
-def test_operands_need_not_be_contiguous_and_stay_as_they_are() -> None:
+def test_operands_need_not_be_contiguous_and_stay_as_they_are():
     atom, rng = tw.atom(BF16), np.random.default_rng(3)
     a, b, c = (rng.integers(0, 1 << 32, (n, 32), np.uint32).T for n in (4, 2, 4))
     before = [each.copy() for each in (a, b, c)]
@@ -117,7 +117,7 @@ def test_operands_need_not_be_contiguous_and_stay_as_they_are() -> None:
         np.testing.assert_array_equal(each, kept)
 
 
-def test_an_f64_register_is_two_words_low_first() -> None:
+def test_an_f64_register_is_two_words_low_first():
     atom = tw.atom("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
     a, b = np.zeros((32, 2), np.uint32), np.zeros((32, 2), np.uint32)
     c = np.zeros((32, 4), np.uint32)
@@ -129,7 +129,7 @@ def test_an_f64_register_is_two_words_low_first() -> None:
 
 
 @pytest.mark.parametrize("satfinite", [False, True])
-def test_integers_wrap_or_saturate(satfinite: bool) -> None:
+def test_integers_wrap_or_saturate(satfinite: bool):
     atom = tw.atom(
         "sm80.mma", shape=(16, 8, 32), elem_type=("s8", "s8", "s32"), satfinite=satfinite
     )
@@ -158,7 +158,7 @@ def test_integers_wrap_or_saturate(satfinite: bool) -> None:
     ({"arch": "sm_75"}, "requires sm_80 or later, got sm_75"),
     ({"numerics": "fast"}, 'expected numerics as one of "hardware", "exact", got'),
 ])  # fmt: skip
-def test_wrong_operands_of_a_simulation(changes: dict[str, Any], words_: str) -> None:
+def test_wrong_operands_of_a_simulation(changes: dict[str, Any], words_: str):
     legal = {"a": np.zeros((32, 4), np.uint32), "b": np.zeros((32, 2), np.uint32),
              "c": np.zeros((32, 4), np.uint32), "arch": "sm_80"}  # fmt: skip
     with pytest.raises(tw.AtomError, match=re.escape(words_)):
@@ -235,7 +235,7 @@ def every_kind() -> list[MmaAtom]:
 
 @pytest.mark.parametrize("atom", every_kind(), ids=str)
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
-def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
+def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any):
     rng = np.random.default_rng(0)
     m, n, k = atom.shape
     settings: dict[str, Any] = {}
@@ -275,7 +275,7 @@ def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any) -> None:
 @pytest.mark.parametrize("majors", ["row.row", "row.col", "col.row", "col.col"])
 @pytest.mark.parametrize("types", ["f16.f16.f16.f16", "f32.f16.f16.f16", "f32.f16.f16.f32"])
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
-def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any) -> None:
+def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any):
     atom = tw.atom(f"mma.sync.aligned.m8n8k4.{majors}.{types}")
     rng = np.random.default_rng(1)
     a, b, c = rng.integers(-3, 4, (4, 8, 4)), rng.integers(-3, 4, (4, 8, 4)), rng.integers(
@@ -300,7 +300,7 @@ def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any) -> 
     ({"thread_id_b": 1}, "expected no scale factor selectors"),
     ({"metadata": np.zeros((32, 2), np.uint32)}, "operand E of mma.sp"),
 ])  # fmt: skip
-def test_wrong_operands_of_a_sparse_simulation(changes: dict[str, Any], words_: str) -> None:
+def test_wrong_operands_of_a_sparse_simulation(changes: dict[str, Any], words_: str):
     atom = tw.atom("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
     settings: dict[str, Any] = {
         "a": np.zeros((32, 4), np.uint32), "b": np.zeros((32, 4), np.uint32),
@@ -313,7 +313,7 @@ def test_wrong_operands_of_a_sparse_simulation(changes: dict[str, Any], words_: 
     assert words_ in str(error.value)
 
 
-def test_a_dense_simulation_has_no_selector() -> None:
+def test_a_dense_simulation_has_no_selector():
     words_of = [np.zeros((32, n), np.uint32) for n in (4, 2, 4)]
     with pytest.raises(tw.AtomError, match="expected no sparsity selector"):
         tw.simulate(tw.atom(BF16), a=words_of[0], b=words_of[1], c=words_of[2], arch="sm_80",
@@ -323,7 +323,7 @@ def test_a_dense_simulation_has_no_selector() -> None:
 WMMA = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
 
 
-def test_wmma_by_mnemonic_and_by_op() -> None:
+def test_wmma_by_mnemonic_and_by_op():
     atom = tw.atom(WMMA)
     majors = ("row", "col")
     types = ("f16", "f16", "f32")
@@ -338,7 +338,7 @@ def test_wmma_by_mnemonic_and_by_op() -> None:
         )  # fmt: skip
 
 
-def test_the_first_copy_of_a_wmma_element_counts() -> None:
+def test_the_first_copy_of_a_wmma_element_counts():
     """An f16 fragment holds every element twice; an H200 reads the first (tests/silicon)."""
     atom, rng = tw.atom(WMMA), np.random.default_rng(3)
     a, b = (rng.integers(0, 1 << 14, (32, 8), np.uint32) for _ in range(2))
@@ -351,7 +351,7 @@ def test_the_first_copy_of_a_wmma_element_counts() -> None:
     assert (tw.simulate(atom, a=a, b=b, c=c, arch="sm_90") != d).any()
 
 
-def test_operands_of_other_atoms_are_refused() -> None:
+def test_operands_of_other_atoms_are_refused():
     """Unless they say what goes without saying; each family has its own operands."""
     words = [np.zeros((32, n), np.uint32) for n in (4, 2, 4)]
     given: dict[str, Any] = {"a": words[0], "b": words[1], "c": words[2], "arch": "sm_80"}

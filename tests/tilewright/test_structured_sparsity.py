@@ -117,7 +117,7 @@ def sums(atom: MmaAtom | WgmmaAtom, d: NDArray[np.uint32]) -> NDArray[np.float64
 
 
 @pytest.mark.parametrize("atom", MMAS, ids=str)
-def test_sparse_mma_equals_the_dense_product(atom: MmaAtom) -> None:
+def test_sparse_mma_equals_the_dense_product(atom: MmaAtom):
     rng = np.random.default_rng(0)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
@@ -133,7 +133,7 @@ def test_sparse_mma_equals_the_dense_product(atom: MmaAtom) -> None:
 
 
 @pytest.mark.parametrize("atom", WGMMAS, ids=lambda atom: f"{atom.mnemonic}-{atom.frag_kind}")
-def test_sparse_wgmma_equals_the_dense_product(atom: WgmmaAtom) -> None:
+def test_sparse_wgmma_equals_the_dense_product(atom: WgmmaAtom):
     rng = np.random.default_rng(1)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
@@ -155,7 +155,7 @@ def test_sparse_wgmma_equals_the_dense_product(atom: WgmmaAtom) -> None:
 
 
 @pytest.mark.parametrize("atom", UMMAS, ids=lambda atom: f"{atom.mnemonic}-{atom.parameters}")
-def test_sparse_tcgen05_mma_equals_the_dense_product(atom: UmmaAtom) -> None:
+def test_sparse_tcgen05_mma_equals_the_dense_product(atom: UmmaAtom):
     rng = np.random.default_rng(2)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
@@ -194,7 +194,7 @@ def test_sparse_tcgen05_mma_equals_the_dense_product(atom: UmmaAtom) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(ATOMS), st.sampled_from([(), (2,), (2, 3), (0,)]), st.integers(0, 1 << 32))
-def test_densify_is_the_inverse(atom: Any, batch: tuple[int, ...], seed: int) -> None:
+def test_densify_is_the_inverse(atom: Any, batch: tuple[int, ...], seed: int):
     a = with_zeros(atom, np.random.default_rng(seed), batch)
     values, metadata = tw.sparsify(a, atom)
     for selector in atom.selectors[0].legal if not isinstance(atom, UmmaAtom) else (0,):
@@ -205,7 +205,7 @@ def test_densify_is_the_inverse(atom: Any, batch: tuple[int, ...], seed: int) ->
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(ATOMS), st.integers(0, 1 << 32))
-def test_any_bits_of_stored_elements_come_back(atom: Any, seed: int) -> None:
+def test_any_bits_of_stored_elements_come_back(atom: Any, seed: int):
     """NaNs and their payloads too; a zero may lose its sign where it is not stored."""
     rng = np.random.default_rng(seed)
     a = with_zeros(atom, rng)
@@ -222,7 +222,7 @@ def test_any_bits_of_stored_elements_come_back(atom: Any, seed: int) -> None:
     assert not (back != 0)[~kept].any()
 
 
-def test_metadata_of_one_row() -> None:
+def test_metadata_of_one_row():
     """PTX ISA 9.7.14.6.1: two indices a chunk, the lower first."""
     atom = tw.atom("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     a = np.zeros((16, 16), np.float16)
@@ -250,9 +250,7 @@ S4 = "mma.sp.sync.aligned.m16n8k128.row.col.s32.s4.s4.s32"
          "not zeros, got 3 in row 1, columns 8 to 15: 1, 0, 0, 1, 0, 0, 1, 0"),
     ],
 )  # fmt: skip
-def test_what_is_not_sparse_is_refused(
-    name: str, places: list[tuple[int, int]], words: str
-) -> None:
+def test_what_is_not_sparse_is_refused(name: str, places: list[tuple[int, int]], words: str):
     atom = tw.atom(name)
     m, _, k = atom.shape
     a = np.zeros((2, m, k), dtype_of_element(atom.element("A").mlir))
@@ -276,7 +274,7 @@ WRONG: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize("name, a, words", WRONG)
-def test_wrong_matrices(name: str, a: Any, words: str) -> None:
+def test_wrong_matrices(name: str, a: Any, words: str):
     with pytest.raises(tw.AtomError) as caught:
         tw.sparsify(a, tw.atom(name))  # type: ignore[arg-type]
     assert words in str(caught.value)
@@ -284,7 +282,7 @@ def test_wrong_matrices(name: str, a: Any, words: str) -> None:
         tw.sparsify(a, name)  # type: ignore[arg-type]
 
 
-def test_wrong_sparse_matrices() -> None:
+def test_wrong_sparse_matrices():
     atom: Any = tw.atom(F16)
     values, metadata = tw.sparsify(np.zeros((2, 16, 16), np.float16), atom)
     for given_values, given_metadata, words in (

@@ -58,7 +58,7 @@ VIEWS = {
 
 @at_levels(*LEVELS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_of_arrays(view: str, level: str) -> None:
+def test_views_of_arrays(view: str, level: str):
     array, layout = VIEWS[view]
     before = array.copy()
     found = launch(doubling(layout), array, 2.0, level=level)
@@ -69,7 +69,7 @@ def test_views_of_arrays(view: str, level: str) -> None:
 
 
 @at_levels(*LEVELS)
-def test_raw_bits_and_narrow_scalars(level: str) -> None:
+def test_raw_bits_and_narrow_scalars(level: str):
     array = GRID.astype(ml_dtypes.bfloat16)
     expected = array.copy()
     expected[:3, 1] *= 3
@@ -79,7 +79,7 @@ def test_raw_bits_and_narrow_scalars(level: str) -> None:
     np.testing.assert_array_equal(found.view(ml_dtypes.bfloat16), expected)
 
 
-def test_strides_of_extents_of_1_do_not_matter() -> None:
+def test_strides_of_extents_of_1_do_not_matter():
     text = doubling("(1,?):(?{div=64},1)")
     assert launch(text, GRID[:1], 2.0, threads=1)[0, 1] == 2
 
@@ -100,20 +100,20 @@ BAD = [
 
 @at_levels(*LEVELS)
 @pytest.mark.parametrize("array, layout, words", BAD)
-def test_arrays_that_do_not_fit(array: Any, layout: str, words: str, level: str) -> None:
+def test_arrays_that_do_not_fit(array: Any, layout: str, words: str, level: str):
     with pytest.raises(tw.ExecutionError) as caught:
         launch(doubling(layout), array, 2.0, level=level)
     assert "argument 'x'" in str(caught.value)
     assert words in str(caught.value)
 
 
-def test_shared_memory_is_no_argument() -> None:
+def test_shared_memory_is_no_argument():
     text = doubling("(4,6):(6,1)").replace("gmem", "smem")
     with pytest.raises(tw.ExecutionError, match="expected a plain layout in gmem"):
         launch(text, GRID, 2.0)
 
 
-def test_a_width_that_a_leaf_cannot_hold() -> None:
+def test_a_width_that_a_leaf_cannot_hold():
     tall = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (1 << 33, 1), (0, 4))
     tensor = read_typed("memref", 'f32, gmem, "(?,?):(?,1)"').value
     found = ArrayArgument.of(tall).why_no_tensor(tensor)
@@ -141,12 +141,12 @@ LOWERED = """func.func @k(%x: memref<?xf32> {cute.from = #cute.argument<0, point
 
 
 @at_levels(*LEVELS)
-def test_parts_of_arguments(level: str) -> None:
+def test_parts_of_arguments(level: str):
     found = launch(LOWERED, np.zeros((5, 7), np.float32), 1.5, level=level, threads=1)
     np.testing.assert_array_equal(found[0, :3], [5, 7, 1.5])
 
 
-def test_a_lowered_kernel_has_the_signature_of_the_tile_level() -> None:
+def test_a_lowered_kernel_has_the_signature_of_the_tile_level():
     names = [(each.name, each.text, each.element) for each in kernel_signature(LOWERED)]
     assert names == [
         ("x", '!cute.memref<f32, gmem, "(?,?):(?,1)">', "f32"),
@@ -154,18 +154,18 @@ def test_a_lowered_kernel_has_the_signature_of_the_tile_level() -> None:
     ]
 
 
-def test_a_parameter_that_says_nothing() -> None:
+def test_a_parameter_that_says_nothing():
     text = LOWERED.replace(" {cute.from = #cute.argument<0, shape<0>>}", "")
     with pytest.raises(tw.ExecutionError, match=r"parameter 'rows' expected cute\.from"):
         launch(text, np.zeros((5, 7), np.float32), 1.5)
 
 
-def test_the_wrong_number_of_arguments() -> None:
+def test_the_wrong_number_of_arguments():
     with pytest.raises(tw.ExecutionError, match=r"expected 2 arguments .*x: !cute\.memref.*got 1"):
         launch(LOWERED, GRID)
 
 
-def test_memory_is_arranged_as_the_layout_asks() -> None:
+def test_memory_is_arranged_as_the_layout_asks():
     columns = kernel_signature(doubling("(?,?):(1,?)"))[0].arranged(GRID)
     assert columns.strides == (4, 16)
     np.testing.assert_array_equal(columns, GRID)
@@ -197,7 +197,7 @@ def values(args: list[Any], address: int = 4096) -> tuple[list[Any], list[ArrayA
     return entry.values(binding), binding.placed
 
 
-def test_parameters_of_a_launch() -> None:
+def test_parameters_of_a_launch():
     whole = np.arange(70, dtype=np.float32).reshape(5, 14)
     found, copied = values([whole[:, 3:7], 1.5])
     assert found == [4096, 5, 14, 0x3FC0]
@@ -216,7 +216,7 @@ class _Torch(SimpleNamespace):
         return 4
 
 
-def test_arrays_on_the_gpu_stay_there() -> None:
+def test_arrays_on_the_gpu_stay_there():
     torch = _Torch(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
     assert values([torch, 1.5]) == ([512, 5, 8, 0x3FC0], [])
     interface = {"shape": (5, 7), "typestr": "<f4", "strides": None, "data": (768, False)}
@@ -258,7 +258,7 @@ def test_arrays_on_the_gpu_stay_there() -> None:
         ({"strides": 4}, "TypeError"),
     ],
 )
-def test_an_array_on_the_gpu_says_how_it_lies(wrong: dict[str, Any], why: str) -> None:
+def test_an_array_on_the_gpu_says_how_it_lies(wrong: dict[str, Any], why: str):
     interface = {"shape": (5, 7), "typestr": "<f4", "data": (768, False), **wrong}
     with pytest.raises(ArgumentError, match=rf"'x' expected .*{why}"):
         values([SimpleNamespace(__cuda_array_interface__=interface), 1.5])
@@ -293,7 +293,7 @@ func.func @k(%m: !map, %n: !map) attributes {gpu.kernel} {
 
 
 @pytest.mark.parametrize("dlpack", [False, True])
-def test_what_is_written_on_the_gpu_is_not_read_only(dlpack: bool) -> None:
+def test_what_is_written_on_the_gpu_is_not_read_only(dlpack: bool):
     """Where it is read, or says where to write, it may be."""
     (entry,) = tw.compile(COPIED, "sm_90a").entries
     assert [entry.parameters[number][0] for number in entry.written] == ["y"]
@@ -309,7 +309,7 @@ def test_what_is_written_on_the_gpu_is_not_read_only(dlpack: bool) -> None:
         bound(x, x, i)
 
 
-def test_a_map_of_what_is_read_only_on_the_gpu() -> None:
+def test_a_map_of_what_is_read_only_on_the_gpu():
     with without_checks():
         (entry,) = tw.compile(BOXES, "sm_90a").entries
     array = np.zeros(132, np.int32)
@@ -322,7 +322,7 @@ def test_a_map_of_what_is_read_only_on_the_gpu() -> None:
         entry.values(Binding(entry.arguments, [fixed, fixed], _Memory(), on_gpu=True))
 
 
-def test_a_bare_pointer_is_to_a_dense_array() -> None:
+def test_a_bare_pointer_is_to_a_dense_array():
     text = "func.func @k(%x: memref<?xf32>) attributes {gpu.kernel} { func.return }"
     (entry,) = tw.compile(text, "sm_90a").entries
     torch = _Torch(shape=(5, 7), stride=lambda: (8, 1), data_ptr=lambda: 512)
@@ -350,7 +350,7 @@ COLUMN = """cuda_tile.module @m { entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
 
 
 @pytest.mark.parametrize("level", ["program", *LEVELS])
-def test_a_pointer_of_tile_ir_is_to_the_array_as_it_lies(level: Any) -> None:
+def test_a_pointer_of_tile_ir_is_to_the_array_as_it_lies(level: Any):
     args = [GRID[:, 2], 6]
     (result,) = tw.interpret(COLUMN, grid=(1,), args=args, level=level, arch="sm_80")
     np.testing.assert_array_equal(result, 2 * GRID[:, 2])
@@ -358,12 +358,12 @@ def test_a_pointer_of_tile_ir_is_to_the_array_as_it_lies(level: Any) -> None:
         tw.interpret(COLUMN, grid=(1,), args=[GRID[::-1, 2], 6], level=level, arch="sm_80")
 
 
-def test_an_address_that_is_not_aligned() -> None:
+def test_an_address_that_is_not_aligned():
     with pytest.raises(ArgumentError, match=r"expected an address of whole 4 bytes .*got 0x1001"):
         values([GRID, 1.0], address=4097)
 
 
-def test_tensor_maps_of_a_launch() -> None:
+def test_tensor_maps_of_a_launch():
     map_ = "!cute_nvgpu.tma_descriptor<64x32xf16, swizzle = 64>"
     text = f"""func.func @k(%m: {map_} {{cute.from = #cute.argument<0, tensor_map<1, 0>, {map_}>}})
     attributes {{gpu.kernel, cute.arguments = [!cute.memref<f16, gmem, "(?,?):(1,?{{div=8}})">]}} {{
@@ -399,7 +399,7 @@ HALVES = """func.func @k(%x: !cute.memref<ui4, gmem, align<4>, "LAYOUT">,
 
 @at_levels(*LEVELS)
 @pytest.mark.parametrize("layout", ["(8,2):(1,8)", "(?{div=8},?):(1,?{div=8})"])
-def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str) -> None:
+def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str):
     text = HALVES.replace("LAYOUT", "(8,2):(1,8)") if layout[1] == "8" else HALVES.replace(
         "LAYOUT", "(8,?):(1,?{div=8})"
     )  # fmt: skip
@@ -412,7 +412,7 @@ def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str) -> Non
     assert not found[:, 1].any()
 
 
-def test_which_items_hold_elements_of_less_than_a_byte() -> None:
+def test_which_items_hold_elements_of_less_than_a_byte():
     text, y = HALVES.replace("LAYOUT", "(8,2):(1,8)"), np.zeros((4, 2), np.uint8, order="F")
     words = np.zeros((1, 2), np.uint32)
     tw.interpret(text, grid=(1,), block=(1,), args=[words, y], arch="sm_80")

@@ -21,19 +21,19 @@ F32 = np.zeros((40, 64), np.float32)
 BF16 = np.zeros((40, 64), ml_dtypes.bfloat16)
 
 
-def test_of_an_array() -> None:
+def test_of_an_array():
     found = tw.TensorMap(BF16, box=(8, 64), swizzle=128)
     assert (found.shape, found.strides) == ((40, 64), (128, 2))
     assert str(found.box) == "8x64xbf16, swizzle = 128" and found.array is BF16
 
 
-def test_of_part_of_an_array() -> None:
+def test_of_part_of_an_array():
     found = tw.TensorMap(F32, box=(8, 4), shape=(10, 60))
     assert (found.shape, found.strides) == ((10, 60), (256, 4))
     assert tw.TensorMap(F32, box=(4, 8, 4), shape=(2, 20, 60), strides=(1280, 64, 1)).box.rank == 3
 
 
-def test_of_an_address() -> None:
+def test_of_an_address():
     found = tw.TensorMap(1 << 20, box=(2, 8, 4), shape=(3, 20, 60), element="f32")
     assert (found.strides, found.array) == ((4800, 240, 4), None)
 
@@ -44,7 +44,7 @@ def test_of_an_address() -> None:
     (((0, 128), (0, 0)), "expected corners from -128 to 127 of 2 of them, got 128"),
     (((0,), (0,), (9,)), "expected strides of 1 to 8 pixels, got \\(9,\\)"),
 ])  # fmt: skip
-def test_corners_that_no_tensor_map_has(corners: Any, message: str) -> None:
+def test_corners_that_no_tensor_map_has(corners: Any, message: str):
     """As the driver refuses them."""
     with pytest.raises(tw.TensorMapError, match=message):
         tw.Im2col(*corners)
@@ -93,7 +93,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("message, given", WRONG)
-def test_what_it_does_not_take(message: str, given: dict[str, Any]) -> None:
+def test_what_it_does_not_take(message: str, given: dict[str, Any]):
     given = {"tensor": F32, "box": (8, 8)} | given
     with pytest.raises(tw.TensorMapError, match=message):
         tw.TensorMap(given.pop("tensor"), **given)
@@ -110,7 +110,7 @@ POINTER = "func.func @k(%m: memref<?xbf16>) attributes {gpu.kernel} { func.retur
 
 
 @at_levels()
-def test_as_an_argument(level: Any) -> None:
+def test_as_an_argument(level: Any):
     args = [tw.TensorMap(BF16, box=(8, 64), swizzle=128)]
     (found,) = tw.interpret(TEXT, grid=(1,), block=(32,), args=args, level=level)
     assert found.shape == BF16.shape
@@ -129,12 +129,12 @@ def test_as_an_argument(level: Any) -> None:
         (POINTER, tw.TensorMap(BF16, box=(8, 64)), "argument 'm' expected memref<\\?xbf16>, got a"),
     ],
 )  # fmt: skip
-def test_as_the_wrong_argument(text: str, arg: Any, message: str) -> None:
+def test_as_the_wrong_argument(text: str, arg: Any, message: str):
     with pytest.raises(tw.ExecutionError, match=message):
         tw.interpret(text, grid=(1,), block=(32,), args=[arg])
 
 
-def test_the_address_of_no_tensor_map() -> None:
+def test_the_address_of_no_tensor_map():
     text = """ptx.entry @k(%m: u64) {
   ptx.prefetch.tensormap %m
   ptx.ret
@@ -163,7 +163,7 @@ class _Names:
         return member
 
 
-def test_dimensions_stand_innermost_first_for_the_driver() -> None:
+def test_dimensions_stand_innermost_first_for_the_driver():
     map_ = tw.TensorMap(64, box=(2, 8, 32), shape=(3, 20, 60), strides=(2000, 64, 1),
                         element="bf16", swizzle=64)  # fmt: skip
     called: list[Any] = []
@@ -176,7 +176,7 @@ def test_dimensions_stand_innermost_first_for_the_driver() -> None:
     assert called[8:10] == ["CU_TENSOR_MAP_INTERLEAVE_NONE", "CU_TENSOR_MAP_SWIZZLE_64B"]
 
 
-def test_a_swizzle_that_keeps_32_bytes_together() -> None:
+def test_a_swizzle_that_keeps_32_bytes_together():
     map_ = tw.TensorMap(F32, box=(8, 32), swizzle=128, swizzle_atom=32)
     assert str(map_.box) == "8x32xf32, swizzle = 128, swizzle_atom = 32"
     assert str(map_.box.pattern) == "S<2,3,2>"
@@ -190,7 +190,7 @@ def test_a_swizzle_that_keeps_32_bytes_together() -> None:
     assert called[9] == "CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B"
 
 
-def test_the_driver_knows_the_names() -> None:
+def test_the_driver_knows_the_names():
     """Those of every element type and swizzle, in the bindings that the test extra installs."""
     from cuda.bindings import driver
 
@@ -203,7 +203,7 @@ def test_the_driver_knows_the_names() -> None:
             assert hasattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{name}")
 
 
-def test_dimensions_without_an_end() -> None:
+def test_dimensions_without_an_end():
     """They have more elements, as the compiler counts them, than a chip takes."""
     text = (
         "#cute.argument<0, flat_map<1, 4294901760, 0, 1, 1, 4294901760, 1, 1>, "

@@ -21,11 +21,11 @@ def results(schedule: int | None) -> list[NDArray[Any]]:
     return [np.zeros(2, np.int8), np.array([[1, RESULTS[schedule]]], np.float32)]
 
 
-def test_those_that_agree() -> None:
+def test_those_that_agree():
     assert under_schedules(results, 5, 1, "ab")[1][0, 1] == 1
 
 
-def test_one_alone_is_compared_with_nothing() -> None:
+def test_one_alone_is_compared_with_nothing():
     assert under_schedules(results, 6, 0, "ab")[1][0, 1] == 0
 
 
@@ -36,6 +36,6 @@ def test_one_alone_is_compared_with_nothing() -> None:
      (5, "schedule 6 expected b[0, 1] = 1.0 (0x3f800000) as in the order of the text, got -0.0 "
          "(0x80000000) (1 of 2 elements differ, this one first)")],
 )  # fmt: skip
-def test_the_first_that_fails_or_differs(first: int | None, message: str) -> None:
+def test_the_first_that_fails_or_differs(first: int | None, message: str):
     with pytest.raises(tw.ExecutionError, match=f"^{re.escape(message)}$"):
         under_schedules(results, first, 3, "ab")

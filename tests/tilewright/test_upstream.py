@@ -49,11 +49,11 @@ def failing(sources: Path) -> set[str]:
     return set(re.findall(r"^FAILED tests/test_(\w+)\.py", run.stdout, re.MULTILINE))
 
 
-def test_each_patch_has_its_file() -> None:
+def test_each_patch_has_its_file():
     assert sorted([*repairs.PATCHES, *speed.PATCHES]) == NAMES
 
 
-def test_each_applies_and_its_test_asks_for_it(sources: Path) -> None:
+def test_each_applies_and_its_test_asks_for_it(sources: Path):
     for name in NAMES:
         apply(sources, name, "--check")
         apply(sources, name, "--include=tests/*")

@@ -94,18 +94,18 @@ def with_pass(monkeypatch: pytest.MonkeyPatch):
     return insert
 
 
-def test_right_passes_go_unnamed() -> None:
+def test_right_passes_go_unnamed():
     assert tw.compile(AXPY, "sm_90a", verify_by_running=TRIAL) == tw.compile(AXPY, "sm_90a")
     trial = tw.Trial(grid=(1,), block=(32,), args=[1.5, -2.0, (32,)])
     assert tw.compile(MMA, "sm_90a", verify_by_running=trial).entries[0].name == "mma"
 
 
-def test_scalars_of_every_width_reach_the_ptx_level() -> None:
+def test_scalars_of_every_width_reach_the_ptx_level():
     args = [-3, -300, 1.5, True, -5, (1,)]
     tw.compile(SCALARS, "sm_90a", verify_by_running=tw.Trial(grid=(1,), block=(1,), args=args))
 
 
-def test_the_first_wrong_pass_is_named(with_pass) -> None:
+def test_the_first_wrong_pass_is_named(with_pass):
     with_pass(DropStores())
     with_pass(AddForMultiply())
     with pytest.raises(tw.CompileError) as found:
@@ -122,13 +122,13 @@ def test_the_first_wrong_pass_is_named(with_pass) -> None:
     assert found.value.line == 2 and str(found.value).startswith("axpy.mlir:2:1: error: ")
 
 
-def test_a_store_that_is_left_out_shows(with_pass) -> None:
+def test_a_store_that_is_left_out_shows(with_pass):
     with_pass(DropStores())
     with pytest.raises(tw.CompileError, match=r"'drop-stores' expected y\[0\] = .* of 100"):
         tw.compile(AXPY, "sm_90a", verify_by_running=replace(TRIAL, seed=7))
 
 
-def test_a_kernel_that_no_longer_runs_is_the_pass_s_doing(with_pass) -> None:
+def test_a_kernel_that_no_longer_runs_is_the_pass_s_doing(with_pass):
     with_pass(LoadFurther())
     with pytest.raises(
         tw.CompileError, match=r"the kernel after 'load-further' does not run: .*out of"
@@ -147,7 +147,7 @@ class DropVectorStores(ModulePass):
             Rewriter.erase_op(each)
 
 
-def test_tiles_take_the_same_arguments_at_every_level(with_pass) -> None:
+def test_tiles_take_the_same_arguments_at_every_level(with_pass):
     """What a kernel of the tile level becomes is run on its arrays, not on pointers and extents."""
     trial = tw.Trial(grid=(1, 1), block=(128,), args=[(40, 32), (24, 32), (40, 24)])
     tw.compile(TILES, "sm_80", verify_by_running=trial)
@@ -165,13 +165,13 @@ def test_tiles_take_the_same_arguments_at_every_level(with_pass) -> None:
      "verify_by_running expected a number for 'a: f32', got the shape (1,)"),
     (replace(TRIAL, kernel="nothing"), "expected a kernel 'nothing', got axpy"),
 ])  # fmt: skip
-def test_trials_that_cannot_run(trial: tw.Trial, words: str) -> None:
+def test_trials_that_cannot_run(trial: tw.Trial, words: str):
     with pytest.raises(tw.CompileError, match=re.escape(words)):
         tw.compile(AXPY, "sm_90a", verify_by_running=trial)
 
 
 @pytest.mark.parametrize("element", DTYPES)
-def test_random_arrays_of_every_element_type(element: str) -> None:
+def test_random_arrays_of_every_element_type(element: str):
     dtype = np.dtype(DTYPES[element][0])
     array, same, other = (random_array((64,), dtype, np.random.default_rng(s)) for s in (3, 3, 4))
     assert array.dtype == dtype and array.tobytes() == same.tobytes() != other.tobytes()
@@ -179,7 +179,7 @@ def test_random_arrays_of_every_element_type(element: str) -> None:
         assert not np.isnan(array.astype(np.float32)).any()
 
 
-def test_dump(tmp_path: Path) -> None:
+def test_dump(tmp_path: Path):
     kernel = tw.compile(AXPY, "sm_90a", dump_dir=tmp_path / "axpy")
     files = sorted((tmp_path / "axpy").iterdir())
     names = [stage.name for stage in pipeline.PIPELINE if stage.name != pipeline.PROGRAM_STAGE]
@@ -198,7 +198,7 @@ def _axpy_args() -> list[object]:
     return [np.ones(4, np.float32), np.full(4, 0.5, np.float32), 2.0, 4]
 
 
-def test_a_dump_ends_where_a_pass_fails(tmp_path: Path) -> None:
+def test_a_dump_ends_where_a_pass_fails(tmp_path: Path):
     with pytest.raises(tw.CompileError, match="requires sm_80 or later"):
         tw.compile(MMA, "sm_70", dump_dir=tmp_path)
     found = sorted(each.name for each in tmp_path.iterdir())

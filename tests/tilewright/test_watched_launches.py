@@ -45,13 +45,13 @@ def arrays() -> tuple[Any, ...]:
     return np.ones(64, np.float32), np.zeros(48, np.float32), 4
 
 
-def test_progress_is_told_and_may_end_a_run(arrays: Any) -> None:
+def test_progress_is_told_and_may_end_a_run(arrays: Any):
     told = list[tuple[int, int]]()
     tw.cutile.launch((3,), square_sum, arrays, progress=lambda *blocks: told.append(blocks))
     assert told[0] == (0, 3) and told[-1] == (3, 3) and (arrays[1] == 4).all()
 
 
-def test_an_interrupted_run_says_where_its_blocks_stand(arrays: Any, capsys: Any) -> None:
+def test_an_interrupted_run_says_where_its_blocks_stand(arrays: Any, capsys: Any):
     def interrupt(*_: int) -> None:
         raise KeyboardInterrupt
 
@@ -63,14 +63,14 @@ def test_an_interrupted_run_says_where_its_blocks_stand(arrays: Any, capsys: Any
     assert capsys.readouterr().out == "".join(f"block {i} begins\n" for i in range(3))
 
 
-def test_loops_of_launches_are_bounded(arrays: Any, capsys: Any) -> None:
+def test_loops_of_launches_are_bounded(arrays: Any, capsys: Any):
     with pytest.raises(tw.ExecutionError, match=r"expected at most 3 iterations of loops") as error:
         tw.cutile.launch((3,), square_sum, arrays, max_steps=3)
     assert "for k in range(n):" in str(error.value)
     assert "block 2 begins\n" in capsys.readouterr().out
 
 
-def test_a_hang_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_a_hang_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: Any):
     monkeypatch.setattr(grid, "_ROUNDS", 20)
     with pytest.raises(tw.ExecutionError) as caught:
         tw.cutile.launch((2,), one_waits, (np.arange(4, dtype=np.int32), np.zeros(2, np.int32)))
@@ -80,7 +80,7 @@ def test_a_hang_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().out == "block 0 is through\n"
 
 
-def test_numerics_are_the_chips_by_default() -> None:
+def test_numerics_are_the_chips_by_default():
     """Products of which NumPy keeps bits that a chip does not."""
     a = np.random.default_rng(2).standard_normal((16, 64)).astype(np.float16)
     results = [np.zeros((16, 16), np.float32) for _ in range(3)]

@@ -44,19 +44,19 @@ ATOMS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("given, words", ATOMS)
-def test_atoms(given: dict[str, Any], words: str) -> None:
+def test_atoms(given: dict[str, Any], words: str):
     with pytest.raises(tw.AtomError) as caught:
         tw.atom(**given)
     assert words in str(caught.value)
 
 
-def test_errors_are_one_family() -> None:
+def test_errors_are_one_family():
     values = [getattr(tw, name) for name in tw.__all__]
     errors = [item for item in values if isinstance(item, type) and issubclass(item, Exception)]
     assert len(errors) >= 9 and all(issubclass(error, tw.Error) for error in errors)
 
 
-def test_lists_are_as_good_as_tuples() -> None:
+def test_lists_are_as_good_as_tuples():
     assert tw.atom("sm80.mma", shape=[16, 8, 16], elem_type=list(BF16)) == tw.atom(**MMA)  # type: ignore[arg-type]
     listed = tw.atom("sm100.mma", shape=[128, 128, 16], elem_type=BF16, ab_major=["k", "mn"])  # type: ignore[arg-type]
     assert listed == tw.atom(
@@ -66,7 +66,7 @@ def test_lists_are_as_good_as_tuples() -> None:
 
 @pytest.mark.parametrize("operand", ["Z", "a", "E", "SFA", None])
 @pytest.mark.parametrize("given", [MMA, UMMA, WGMMA], ids=lambda given: given["name"])
-def test_operands(given: dict[str, Any], operand: Any) -> None:
+def test_operands(given: dict[str, Any], operand: Any):
     atom = tw.atom(**given)
     in_tmem = given["name"] == UMMA["name"]
     for query in (atom.cells, atom.tmem_layout) if in_tmem else (atom.coords, atom.tv_layout):
@@ -132,13 +132,13 @@ CALLS: list[tuple[Callable[[], Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("call, kind, words", CALLS)
-def test_calls(call: Callable[[], Any], kind: type[Exception], words: str) -> None:
+def test_calls(call: Callable[[], Any], kind: type[Exception], words: str):
     with pytest.raises(kind) as caught:
         call()
     assert words in str(caught.value)
 
 
-def test_more_shared_memory_than_a_target_has() -> None:
+def test_more_shared_memory_than_a_target_has():
     """Before anything looks at its cells one by one."""
     text = """func.func @k(%o: memref<?xi8>) attributes {gpu.kernel} {
   %s = memref.alloc() : memref<429496729600xi8, #cute<space smem>>

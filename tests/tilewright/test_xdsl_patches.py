@@ -54,7 +54,7 @@ def nested(node: Any) -> list[Operation]:
 
 
 @pytest.mark.parametrize("name", ["tile_attention_sm90", "gemm_sm100", None])
-def test_walks(name: str | None) -> None:
+def test_walks(name: str | None):
     module = parse_module((EXAMPLES / f"{name}.mlir").read_text() if name else MULTIPLE_BLOCKS)
     nodes = [module, module.body, module.body.block, *module.body.block.ops]
     assert len(nested(module)) > 6
@@ -64,7 +64,7 @@ def test_walks(name: str | None) -> None:
     assert all(list(block.ops) == list(reversed(block.ops))[::-1] for block in module.walk_blocks())
 
 
-def test_a_walk_may_erase_the_op_that_it_gives() -> None:
+def test_a_walk_may_erase_the_op_that_it_gives():
     block = Block([AnyOp(regions=[Region(Block([AnyOp(), AnyOp()]))]), AnyOp(), AnyOp()])
     seen = 0
     for op in block.walk():
@@ -76,7 +76,7 @@ def test_a_walk_may_erase_the_op_that_it_gives() -> None:
     assert len(list(block.walk())) == 1
 
 
-def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector() -> None:
+def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector():
     first = AnyOp(result_types=[i32])
     twice = AnyOp(operands=[first.results[0]] * 2, result_types=[i32])
     module, seen = ModuleOp([first, twice, AnyOp(operands=[twice.results[0]])]), weakref.ref(twice)
@@ -91,7 +91,7 @@ def test_an_isolated_op_that_is_erased_is_gone_without_the_garbage_collector() -
         gc.enable()
 
 
-def test_instances_are_those_of_classes_that_inherit() -> None:
+def test_instances_are_those_of_classes_that_inherit():
     for class_ in (AddiOp, PtxOp):
         assert type(class_) is speed.IRMeta
         assert issubclass(class_, Operation)
@@ -100,7 +100,7 @@ def test_instances_are_those_of_classes_that_inherit() -> None:
     assert not isinstance(3, Operation)
 
 
-def test_what_was_right_of_others_is_asked_anew_where_types_differ() -> None:
+def test_what_was_right_of_others_is_asked_anew_where_types_differ():
     a, b, wide = AnyOp(result_types=[i32, i32, i64]).results
     for _ in range(2):
         AddiOp(a, b).verify()
@@ -112,7 +112,7 @@ def test_what_was_right_of_others_is_asked_anew_where_types_differ() -> None:
             short.verify_()
 
 
-def test_fields_of_ops_are_those_of_xdsl() -> None:
+def test_fields_of_ops_are_those_of_xdsl():
     """With one value for a field, several or none, and numbers of operands that are written down;
     the rest is refused in xDSL's words."""
     (a,) = AnyOp(result_types=[i32]).results
@@ -132,7 +132,7 @@ def test_fields_of_ops_are_those_of_xdsl() -> None:
         AddiOp.build(operands=[a, None], result_types=[i32])
 
 
-def test_values_of_other_kernels_are_refused() -> None:
+def test_values_of_other_kernels_are_refused():
     inside = AnyOp(result_types=[i32])
     kernel = FuncOp(
         "k", ((), ()), Region(Block([inside, AnyOp(operands=inside.results), ReturnOp()]))
@@ -143,7 +143,7 @@ def test_values_of_other_kernels_are_refused() -> None:
         IsolatedFromAbove().verify(stray)
 
 
-def test_defaults_and_implicit_builders() -> None:
+def test_defaults_and_implicit_builders():
     """An op gets the properties that its definition gives it, and goes where a builder stands."""
     with ImplicitBuilder(block := Block()):
         op = AnyOp()
@@ -159,7 +159,7 @@ func.func @f(%a: !alias, %b: memref<{0}xf32, #cute<space smem>>, %c: i32) {{
 }}"""
 
 
-def test_types_are_read_once_and_aliases_anew() -> None:
+def test_types_are_read_once_and_aliases_anew():
     def types(count: int) -> list[Attribute]:
         (function,) = parse_module(TYPES.format(count)).ops
         return [argument.type for argument in function.regions[0].block.args]
@@ -182,7 +182,7 @@ BEHIND = """module {
 """
 
 
-def test_locations_are_defined_behind_the_module_once() -> None:
+def test_locations_are_defined_behind_the_module_once():
     (function,) = parse_module(BEHIND).ops
     (end,) = function.regions[0].block.ops
     assert [str(op.location) for op in (function, end)] == [
@@ -199,7 +199,7 @@ LINES = """func.func @f(%a: i32, %b: i32, %c: i64) {{
 }}"""
 
 
-def test_ops_of_lines_that_were_read_have_other_values_and_places() -> None:
+def test_ops_of_lines_that_were_read_have_other_values_and_places():
     def sub(*names: str) -> Operation:
         (function,) = parse_module(LINES.format(*names)).ops
         (op, _) = function.regions[0].block.ops
@@ -225,7 +225,7 @@ func.func @f(%a: i32, %b: i32) {{
 """
 
 
-def test_lines_that_were_read_are_read_without_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_that_were_read_are_read_without_tokens(monkeypatch: pytest.MonkeyPatch):
     tokens: list[int] = []
     lex = MLIRLexer.lex
     monkeypatch.setattr(MLIRLexer, "lex", lambda lexer: tokens.append(1) or lex(lexer))
@@ -250,7 +250,7 @@ GOES_ON = """func.func @f(%a: i32, %b: i32) {{
 }}"""
 
 
-def test_an_op_of_a_line_that_was_read_may_go_on_in_the_next_one() -> None:
+def test_an_op_of_a_line_that_was_read_may_go_on_in_the_next_one():
     def ops(rest: str) -> list[Operation]:
         (function,) = parse_module(GOES_ON.format(rest)).ops
         return list(function.regions[0].block.ops)
@@ -268,7 +268,7 @@ def test_an_op_of_a_line_that_was_read_may_go_on_in_the_next_one() -> None:
             assert str(second.location) == f'loc("<string>":{line}:3)'
 
 
-def test_ops_that_ask_their_operands_say_so() -> None:
+def test_ops_that_ask_their_operands_say_so():
     """A shape of an instruction holds for all of its signature but of ops that say otherwise."""
     modules = [import_module(f"{ptx.__name__}.{file.name}") for file in iter_modules(ptx.__path__)]
     asking = re.compile(r"\.owner\b|\borigins\(|\.uses\b")
@@ -279,7 +279,7 @@ def test_ops_that_ask_their_operands_say_so() -> None:
         assert op.ASKS_OPERANDS or not any(asking.search(getsource(c)) for c in own), op.name
 
 
-def test_uses_of_an_op_that_is_made() -> None:
+def test_uses_of_an_op_that_is_made():
     (value,) = AnyOp(result_types=[i32]).results
     op = AnyOp(operands=[value, value], result_types=[i64], attributes={"x": i32})
     assert [(use.operation, use.index) for use in value.uses] == [(op, 1), (op, 0)]
@@ -288,7 +288,7 @@ def test_uses_of_an_op_that_is_made() -> None:
     assert module.body.parent is module
 
 
-def test_the_collector_is_as_before_a_compilation() -> None:
+def test_the_collector_is_as_before_a_compilation():
     before = gc.get_threshold()
     tw.compile((EXAMPLES / "axpy.mlir").read_text(), "sm_80")
     with pytest.raises(tw.CompileError):
@@ -296,7 +296,7 @@ def test_the_collector_is_as_before_a_compilation() -> None:
     assert gc.get_threshold() == before
 
 
-def test_values_older_than_the_patches_have_their_types() -> None:
+def test_values_older_than_the_patches_have_their_types():
     code = """
 from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import i32
@@ -311,7 +311,7 @@ assert op.result.type == a.type == i32
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_first_compilations_may_be_in_several_threads() -> None:
+def test_the_first_compilations_may_be_in_several_threads():
     """xDSL is changed once, and a dialect is loaded once."""
     program = f"""
 import sys, threading, tilewright as tw
@@ -350,7 +350,7 @@ class LoadedMeanwhile(dict[str, Any]):
         ("_loaded_types", "get_optional_type", "gpu.async.token"),
     ],
 )
-def test_a_dialect_that_is_loaded_between_two_looks(names: str, look: str, name: str) -> None:
+def test_a_dialect_that_is_loaded_between_two_looks(names: str, look: str, name: str):
     """A name is known whose dialect was loaded while it was looked up."""
     context = SharedContext()
     register_dialects(context)
@@ -360,7 +360,7 @@ def test_a_dialect_that_is_loaded_between_two_looks(names: str, look: str, name:
     assert getattr(context, look)(name) is not None
 
 
-def test_a_patch_may_be_left_out() -> None:
+def test_a_patch_may_be_left_out():
     """Views of operands work on what others of the patches construct."""
     words = ["benchmarks/xdsl_patches.py", "--without", "indexed_values", "--rounds", "1"]
     subprocess.run([sys.executable, *words], check=True, stdout=-1, cwd=EXAMPLES.parent)

@@ -32,7 +32,7 @@ def read(text: str) -> Attribute:
 UNCLOSED = MMA.replace('"gpu.thread_id"', '"gpu.thread_id')
 
 
-def test_a_forgotten_quote() -> None:
+def test_a_forgotten_quote():
     started = perf_counter()
     with pytest.raises(tw.CompileError, match="before closing string literal") as caught:
         tw.compile(UNCLOSED, "sm_90a")
@@ -42,7 +42,7 @@ def test_a_forgotten_quote() -> None:
     assert perf_counter() - started < 60
 
 
-def test_a_forgotten_quote_in_plain_xdsl_opt(tmp_path: Path) -> None:
+def test_a_forgotten_quote_in_plain_xdsl_opt(tmp_path: Path):
     path = tmp_path / "mma.mlir"
     path.write_text(UNCLOSED)
     code = "from xdsl.xdsl_opt_main import xDSLOptMain; xDSLOptMain().run()"
@@ -56,17 +56,17 @@ def test_a_forgotten_quote_in_plain_xdsl_opt(tmp_path: Path) -> None:
     ('""', '""'), ('"a"', '"a"'), (r'"\n\t\\\""', r'"\0A\09\\\22"'), (r'"\41\ff"', r'"A\FF"'),
     ('"é"', r'"\C3\A9"'),
 ])  # fmt: skip
-def test_strings_that_end(text: str, printed: str) -> None:
+def test_strings_that_end(text: str, printed: str):
     assert str(read(text)) == printed
 
 
 @pytest.mark.parametrize("type_", ["vector<16777217xf32>", "tensor<4294967296x4294967296xi8>"])
-def test_a_splat_of_more_than_memory_holds(type_: str) -> None:
+def test_a_splat_of_more_than_memory_holds(type_: str):
     with pytest.raises(ParseError, match=f"expected at most 16777216 elements, got {type_}"):
         read(f"dense<1> : {type_}")
 
 
-def test_lone_surrogates() -> None:
+def test_lone_surrogates():
     for text in ("\ud800", 'func.func @k() attributes {a = "\udfff"} { func.return }'):
         with pytest.raises(tw.CompileError, match="expected text that UTF-8 can hold, got"):
             tw.compile(text, "sm_90a")
@@ -83,7 +83,7 @@ BITS = {
 
 
 @pytest.mark.parametrize("element", BITS)
-def test_hexadecimal_floats_are_bits(element: str) -> None:
+def test_hexadecimal_floats_are_bits(element: str):
     dtype, bits = BITS[element]
     width = np.dtype(dtype).itemsize
     expected = b"".join(number.to_bytes(width, "little") for number in bits)
@@ -101,7 +101,7 @@ def test_hexadecimal_floats_are_bits(element: str) -> None:
     assert isinstance(splat, DenseIntOrFPElementsAttr) and splat.data.data == 3 * expected[:width]
 
 
-def test_hexadecimal_parts_of_complex_numbers() -> None:
+def test_hexadecimal_parts_of_complex_numbers():
     """A part in hexadecimal is bits, whatever the other one is."""
     text = "dense<[(0x7F800000, 0xFF800000), (1.0, 0x4B7FFFFF)]> : tensor<2xcomplex<f32>>"
     attribute = read(text)
@@ -123,12 +123,12 @@ def test_hexadecimal_parts_of_complex_numbers() -> None:
         ("dense<(0x1FFFFFFFF, 2.0)> : tensor<2xcomplex<f32>>", "expected 32 bits of f32"),
     ],
 )
-def test_complex_numbers_of_another_kind(text: str, words: str) -> None:
+def test_complex_numbers_of_another_kind(text: str, words: str):
     with pytest.raises(ParseError, match=words):
         read(text)
 
 
-def test_what_the_printer_writes_in_hexadecimal() -> None:
+def test_what_the_printer_writes_in_hexadecimal():
     attribute = read("dense<16777215.0> : vector<2xf32>")
     assert (
         str(attribute) == "dense<0x4B7FFFFF> : vector<2xf32>" and read(str(attribute)) == attribute
@@ -136,7 +136,7 @@ def test_what_the_printer_writes_in_hexadecimal() -> None:
     assert list(read("dense<[0x10, 2]> : tensor<2xi32>").get_values()) == [16, 2]  # type: ignore[attr-defined]
 
 
-def test_an_infinity_reaches_the_kernel() -> None:
+def test_an_infinity_reaches_the_kernel():
     text = """func.func @k(%out: memref<?xf32>) attributes {gpu.kernel} {
   %v = arith.constant dense<0xff800000> : vector<2xf32>
   %c = arith.constant 0 : index
@@ -160,7 +160,7 @@ def test_an_infinity_reaches_the_kernel() -> None:
     ("9" * 20, "out of range"),
     ("-" + "9" * 20, "out of range"),
 ])  # fmt: skip
-def test_numbers_that_are_none(number: str, words: str) -> None:
+def test_numbers_that_are_none(number: str, words: str):
     for text in (
         f"%c = arith.constant {number} : i64",
         f"func.func private @f() attributes {{x = {number} : i64}}",
@@ -180,13 +180,13 @@ def test_numbers_that_are_none(number: str, words: str) -> None:
     ("array<f16: 0x10000>", "expected 16 bits of f16, got 0x10000"),
     ("array<index: 1>", "expected elements of integers or floats, got index"),
 ])  # fmt: skip
-def test_bits_that_do_not_fit(text: str, words: str) -> None:
+def test_bits_that_do_not_fit(text: str, words: str):
     with pytest.raises(ParseError, match=words):
         read(text)
 
 
 @pytest.mark.parametrize("number", ["0x1ff800000 : f32", "1.0e40 : f32", "65536.0 : f16"])
-def test_floats_that_do_not_fit_are_one_diagnostic(number: str) -> None:
+def test_floats_that_do_not_fit_are_one_diagnostic(number: str):
     with pytest.raises(tw.CompileError, match=r"too (big|large)") as caught:
         parse_module(f"%c = arith.constant {number}")
     assert caught.value.line == 1
@@ -207,19 +207,19 @@ GENERIC = {
 
 
 @pytest.mark.parametrize("text", GENERIC)
-def test_indices_as_mlir_writes_them(text: str) -> None:
+def test_indices_as_mlir_writes_them(text: str):
     function = "func.func @k() {{\n  %i = {}\n  gpu.barrier\n  func.return\n}}"
     generic = function.format(GENERIC[text]).replace("gpu.barrier", '"gpu.barrier"() : () -> ()')
     assert str(parse_module(function.format(text))) == str(parse_module(generic))
 
 
-def test_an_axis_that_is_none() -> None:
+def test_an_axis_that_is_none():
     with pytest.raises(tw.CompileError, match=r"2:20: error: expected x, y, z, got w"):
         parse_module("func.func @k() {\n%i = gpu.thread_id w\nfunc.return\n}")
 
 
 @pytest.mark.parametrize("first", ["  cf.br ^a\n^a:\n  cf.br ^a\n", "^a:\n  cf.br ^a\n"])
-def test_a_block_named_once_more(first: str) -> None:
+def test_a_block_named_once_more(first: str):
     """A branch has named it before, or none has."""
     with pytest.raises(tw.CompileError) as refused:
         parse_module(f"func.func @k() {{\n{first}^a:\n  func.return\n}}")

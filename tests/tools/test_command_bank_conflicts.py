@@ -18,7 +18,7 @@ def rows(text: str) -> list[list[str]]:
     return [line.split() for line in lines if not line.startswith("none")]
 
 
-def test_the_example_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_has_none(capsys: pytest.CaptureFixture[str]):
     main(["bank-conflicts", str(EXAMPLE)])
     out = capsys.readouterr().out
     assert out.endswith("\nnone of 6 accesses conflicts\n")
@@ -27,9 +27,7 @@ def test_the_example_has_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert {tuple(row[-2:]) for row in found} == {("1", "-")}
 
 
-def test_without_a_swizzle_one_is_proposed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_swizzle_one_is_proposed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     plain = EXAMPLE.read_text().replace('"S<2,3,3> o 0 o (128,32,3):(32,1,4096)"',
                                         '"(128,32,3):(32,1,4096)"')  # fmt: skip
     path = tmp_path / "plain.mlir"
@@ -43,7 +41,7 @@ def test_without_a_swizzle_one_is_proposed(
     assert loads[0][0] == str(line) and loads[0][-3:] == ["4", "S<2,3,3>:", "1"]
 
 
-def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_module_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "wrong.mlir"
     path.write_text("cute.copy(")
     assert "wrong.mlir:1" in refused(capsys, main, ["bank-conflicts", str(path)])

@@ -42,7 +42,7 @@ def check(tmp_path: Path, text: str, *options: str) -> int:
 
 
 @pytest.mark.parametrize("register", ["%tid.y", "%warpid", "%clusterid.x", "%lanemask_lt"])
-def test_a_right_kernel(register: str, tmp_path: Path) -> None:
+def test_a_right_kernel(register: str, tmp_path: Path):
     """The launch says nothing of some special registers."""
     asks = f"mov.u32 %r1, %tid.x;\n  mov.u32 %r6, {register};\n  st.global.u32 [%rd1+4], %r6;"
     assert check(tmp_path, KERNEL.replace("mov.u32 %r1, %tid.x;", asks)) == 0
@@ -60,7 +60,7 @@ def test_a_right_kernel(register: str, tmp_path: Path) -> None:
 def test_what_is_wrong_is_said_at_its_line(
     text: str, options: tuple[str, ...], message: str, line: int, tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+):  # fmt: skip
     assert check(tmp_path, text, *options) == 1
     said = capsys.readouterr().err
     assert message in said, said

@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_remarks_stand_at_their_lines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_remarks_stand_at_their_lines(file: Path, capsys: pytest.CaptureFixture[str]):
     output = file.with_suffix(".ptx")
     main(["compile", str(file), "--arch", "sm_80", "-o", str(output), "--remarks"])
     said = capsys.readouterr()
@@ -55,13 +55,13 @@ def test_remarks_stand_at_their_lines(file: Path, capsys: pytest.CaptureFixture[
     assert "64x64xf16 of 'cuda_tile.permute' in another layout" in moved[0]
 
 
-def test_nothing_is_said_where_nobody_asks(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_said_where_nobody_asks(file: Path, capsys: pytest.CaptureFixture[str]):
     main(["compile", str(file), "--arch", "sm_90a"])
     said = capsys.readouterr()
     assert ".entry k" in said.out and not said.err
 
 
-def test_layouts_in_words(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_layouts_in_words(file: Path, capsys: pytest.CaptureFixture[str]):
     main(["explain-layouts", str(file), "--arch", "sm_80"])
     said = capsys.readouterr().out
     load, permute = (
@@ -117,7 +117,7 @@ PRODUCT = """cuda_tile.module @m {
 )  # fmt: skip
 def test_places_in_words(
     arch: str, load: str, product: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     path = tmp_path / "product.mlir"
     path.write_text(PRODUCT)
     main(["explain-layouts", str(path), "--arch", arch])
@@ -131,7 +131,7 @@ def test_places_in_words(
 @pytest.mark.parametrize("command", [["compile", "--arch", "sm_80"], ["explain-layouts"]])
 def test_wrong_input_is_told_at_its_place(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     path = tmp_path / "wrong.mlir"
     path.write_text(TEXT.replace("permute %x [1, 0]", "permute %x [1, 1]"))
     error = refused(capsys, main, [*command, str(path)])

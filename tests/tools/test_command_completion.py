@@ -48,7 +48,7 @@ def scripts() -> dict[str, str]:
 )  # fmt: skip
 def test_bash_completes(
     line: str, expected: list[str], scripts: dict[str, str], pytestconfig: pytest.Config
-) -> None:
+):
     words = line.split(" ")
     ask = (
         f"{scripts['bash']}\nCOMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}\n"
@@ -63,7 +63,7 @@ def test_bash_completes(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_every_option_is_there(shell: str, scripts: dict[str, str]) -> None:
+def test_every_option_is_there(shell: str, scripts: dict[str, str]):
     for name in COMMANDS:
         parser = command_parser(name, command_module(name))
         for option in parser._option_string_actions:

@@ -30,7 +30,7 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[object, l
     return status, printed.out.splitlines(), printed.err
 
 
-def test_the_lattice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_lattice(capsys: pytest.CaptureFixture[str]):
     words = ["lattice", "--family", "movmatrix", "--family", "ldmatrix", "--target", "sm_90"]
     status, lines, _ = run([*words, "--sample", "40", "--list", "--jobs", "2"], capsys)
     assert status == 0
@@ -39,14 +39,14 @@ def test_the_lattice(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(int(row[2]) >= 8 and row[4] == "100.00" for row in rows[1:3])
 
 
-def test_operands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_operands(capsys: pytest.CaptureFixture[str]):
     status, lines, _ = run(
         ["operands", "--target", "sm_90a", "--sample", "60", "--jobs", "1"], capsys
     )
     assert (status, lines) == (0, ["60 instructions of 1 targets, 0 disagreements"])
 
 
-def test_records(capsys: pytest.CaptureFixture[str]) -> None:
+def test_records(capsys: pytest.CaptureFixture[str]):
     words = ["records", str(RECORDS), "--only", "s"]
     status, lines, _ = run([*words, "--jobs", "2"], capsys)
     assert status == 0
@@ -67,7 +67,7 @@ class Terminal(io.StringIO):
 ])  # fmt: skip
 def test_progress_is_shown_on_a_terminal(
     words: list[str], unit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     terminal = Terminal()
     monkeypatch.setattr("tilewright.progress._PATIENCE", 0)
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -75,7 +75,7 @@ def test_progress_is_shown_on_a_terminal(
     assert re.search(rf"\r\[#+\.*\] (\d+)/\d+ {unit}, \d+ s", terminal.getvalue())
 
 
-def test_a_dask_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dask_cluster(capsys: pytest.CaptureFixture[str]):
     """The same by another executor."""
     lattice = ["lattice", "--family", "movmatrix", "--target", "sm_90", "--sample", "9"]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False,
@@ -93,7 +93,7 @@ def test_a_dask_cluster(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_record_that_another_chip_would_have_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     """A bit of the result is another: the record, the argument and the element are named."""
     name, record = next((name, each) for name, each in records(RECORDS))
     place = max(i for i, each in enumerate(record["after"]) if isinstance(each, dict))
@@ -120,19 +120,19 @@ def test_a_record_that_another_chip_would_have_left(
 )
 def test_wrong_usage(
     words: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     got, _, said = run(words, capsys)
     assert got == status and message in said and "Traceback" not in said
 
 
-def test_a_tar_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tar_of_something_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with tarfile.open(tmp_path / "other.tar", "w") as tar:
         tar.add(__file__, "other.pkl")
     status, _, said = run(["records", str(tmp_path / "other.tar"), "--jobs", "1"], capsys)
     assert status == 1 and "expected a record, got: " in said
 
 
-def test_no_ptxas(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_ptxas(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TILEWRIGHT_PTXAS", "nowhere")
     status, _, said = run(["lattice", "--jobs", "1"], capsys)
     assert status == 1 and "names 'nowhere', which is no file" in said

@@ -86,7 +86,7 @@ def lines_of(name: str, words: str) -> set[int | None]:
     return {line for text, line in pairs if words in text}
 
 
-def test_the_page_needs_nothing_but_itself() -> None:
+def test_the_page_needs_nothing_but_itself():
     text = report(source("mma"))
     for tag, attributes in Page(text).tags:
         for name, value in attributes.items():
@@ -94,7 +94,7 @@ def test_the_page_needs_nothing_but_itself() -> None:
     assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/)", text)
 
 
-def test_levels_keep_the_lines_of_the_source() -> None:
+def test_levels_keep_the_lines_of_the_source():
     assert [level["name"] for level in hopper()["levels"]][:4] == ["source", "atoms", "ptx", "PTX"]
     (gemm,) = [n for n, line in enumerate(level("source")["text"].splitlines(), 1)
                if "cute.gemm" in line]  # fmt: skip
@@ -108,12 +108,12 @@ def test_levels_keep_the_lines_of_the_source() -> None:
     assert all(len(one["lines"]) == len(one["text"].splitlines()) for one in hopper()["levels"])
 
 
-def test_machine_code_is_of_the_same_lines() -> None:
+def test_machine_code_is_of_the_same_lines():
     (gemm,) = lines_of("PTX", "wgmma.mma_async")
     assert gemm in lines_of("SASS", "HGMMA")
 
 
-def test_layouts_fragments_and_descriptors_are_drawn() -> None:
+def test_layouts_fragments_and_descriptors_are_drawn():
     kinds = {picture["kind"] for picture in hopper()["pictures"]}
     assert kinds >= {"swizzled layout", "fragment", "matrix of a descriptor"}
     stage = next(p for p in hopper()["pictures"] if p["title"].endswith("(128,64,3):(64,1,8192)"))
@@ -126,7 +126,7 @@ def test_layouts_fragments_and_descriptors_are_drawn() -> None:
     assert "swizzling mode" in descriptor
 
 
-def test_shared_memory_has_its_regions_with_their_accesses() -> None:
+def test_shared_memory_has_its_regions_with_their_accesses():
     regions = hopper()["shared"]["regions"]
     assert [region["first"] for region in regions][:2] == [0, 49152]
     assert sum(region["bytes"] for region in regions) == hopper()["shared"]["bytes"]
@@ -135,7 +135,7 @@ def test_shared_memory_has_its_regions_with_their_accesses() -> None:
     assert {a["kind"] for a in regions[2]["accesses"]} == {"mbarrier"}
 
 
-def test_resources_and_roofline() -> None:
+def test_resources_and_roofline():
     (row,) = hopper()["resources"]
     assert row["target"] == "sm_90a" and row["ctas"] == 1 and row["bound"] == "registers"
     assert hopper()["roofline"]["flops"] == 2 * 128 * 256 * 128
@@ -147,15 +147,13 @@ def test_resources_and_roofline() -> None:
     [(80, 32, 0, 256, 8, "threads"), (80, 128, 0, 256, 2, "registers"),
      (90, 32, 100 * 1024, 128, 2, "shared memory"), (86, 16, 0, 32, 16, "CTAs")],
 )  # fmt: skip
-def test_occupancy(
-    number: int, registers: int, shared: int, threads: int, ctas: int, bound: str
-) -> None:
+def test_occupancy(number: int, registers: int, shared: int, threads: int, ctas: int, bound: str):
     """As NVIDIA's occupancy calculator has it."""
     row = occupancy(number, registers, shared, threads)
     assert (row["ctas"], row["bound"]) == (ctas, bound)
 
 
-def test_the_timeline_is_in_the_page() -> None:
+def test_the_timeline_is_in_the_page():
     timeline = hopper()["timeline"]
     names = {tuple(pair) for pair in timeline["names"]}
     assert {("wgmma", "wgmma.mma_async"), ("tma", "cp.async.bulk.tensor.load")} <= names
@@ -163,7 +161,7 @@ def test_the_timeline_is_in_the_page() -> None:
     assert max(ends) == timeline["cycles"]
 
 
-def test_the_timeline_has_a_cta_whole() -> None:
+def test_the_timeline_has_a_cta_whole():
     """All events, packed; of the whole no more than can be seen, the longest of each grain."""
     timeline = tw.Timeline()
     timeline.blocks = ["(0, 0, 0)"]
@@ -178,7 +176,7 @@ def test_the_timeline_has_a_cta_whole() -> None:
     assert sum(length == 7 for _, _, length, _ in track["whole"]) == 50
 
 
-def test_bank_conflicts_of_a_run() -> None:
+def test_bank_conflicts_of_a_run():
     """Every thread of a warp reads the first column of rows of 128 bytes."""
     text = """func.func @k(%p: memref<?xf32>) attributes {gpu.kernel} {
   %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
@@ -194,7 +192,7 @@ def test_bank_conflicts_of_a_run() -> None:
     assert [(row["line"], row["ways"]) for row in rows] == [(6, 32), (7, 1)]
 
 
-def test_tensor_memory_is_drawn_as_long_as_it_is_allocated() -> None:
+def test_tensor_memory_is_drawn_as_long_as_it_is_allocated():
     """The rectangle of an allocation holds those of all accesses, and names both of its lines."""
     text = source("gemm_sm100")
     lines = {
@@ -225,7 +223,7 @@ def test_tensor_memory_is_drawn_as_long_as_it_is_allocated() -> None:
     assert min(access["x"] for access in accesses) > own["x"]
 
 
-def test_an_error_of_the_run_is_in_the_page() -> None:
+def test_an_error_of_the_run_is_in_the_page():
     launch = {"grid": (2,), "block": (64,),
               "args": [np.zeros(100, np.float32), np.zeros(100, np.float32), 2.0, 128]}  # fmt: skip
     data = data_of(report(source("axpy"), name="axpy.mlir", run=launch))
@@ -235,7 +233,7 @@ def test_an_error_of_the_run_is_in_the_page() -> None:
     assert events(data)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     page = tmp_path / "r.html"
     axpy = str(EXAMPLES / "axpy.mlir")
     launch = ["--grid", "2", "--block", "64", "100", "100", "2.0", "100"]
@@ -249,7 +247,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "expected --grid for a run, got none" in capsys.readouterr().err
 
 
-def test_compiled_kernels_show_themselves() -> None:
+def test_compiled_kernels_show_themselves():
     kernel = tw.compile(source("mma"), "sm_80")
     assert "fragment" in {picture["kind"] for picture in data_of(kernel.report())["pictures"]}
     assert kernel._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
@@ -257,7 +255,7 @@ def test_compiled_kernels_show_themselves() -> None:
     assert data_of(bare.report())["levels"][0]["name"] == "PTX"
 
 
-def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
+def test_a_cutile_kernel_shows_its_python_and_a_run():
     arrays = [np.ones(256, np.float32) for _ in range(3)]
     kernel = tw.cutile.compile(add, (*arrays, 128), "sm_90a")
     data = data_of(kernel.report(run={"grid": (2,), "args": (*arrays, 128), "ctas": 2}))
@@ -268,9 +266,7 @@ def test_a_cutile_kernel_shows_its_python_and_a_run() -> None:
         kernel.report(run={"gird": (2,), "args": (*arrays, 128)})
 
 
-def test_the_command_takes_what_a_run_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_takes_what_a_run_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     np.save("x.npy", np.ones(100, np.float32))
     launch = ["--grid", "2", "--block", "64", "a=2.0", "x=x.npy", "y=o.npy=100:f32", "n=100"]
@@ -281,7 +277,7 @@ def test_the_command_takes_what_a_run_takes(
     assert not Path("o.npy").exists()
 
 
-def test_tile_ir_from_the_program_down() -> None:
+def test_tile_ir_from_the_program_down():
     fixtures = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
     data = data_of(report((fixtures / "saxpy.tileirbc").read_bytes(), "sm_90a"))
     names = [level["name"] for level in data["levels"]]

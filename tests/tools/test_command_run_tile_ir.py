@@ -39,7 +39,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
-def test_bytecode_takes_flat_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytecode_takes_flat_parameters(capsys: pytest.CaptureFixture[str]):
     words = ["x.npy", "1000", "1", "r.npy=@y.npy", "1000", "1", "1.5"]
     main(["run", str(BYTECODE), "--grid", "4", *words])
     assert (np.load("r.npy") == np.arange(1000) * 1.5 + 1).all()
@@ -47,7 +47,7 @@ def test_bytecode_takes_flat_parameters(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == "r.npy: 1000 float32\n"
 
 
-def test_arrays_stand_for_their_shapes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_arrays_stand_for_their_shapes(capsys: pytest.CaptureFixture[str]):
     main(["run", str(BYTECODE), "--grid", "4", "x.npy", "r.npy=@y.npy", "1.5"])
     assert (np.load("r.npy") == np.arange(1000) * 1.5 + 1).all()
     main(["run", str(BYTECODE), "--grid", "4", "--seed", "3", "zeros:1000", "s.npy=@r.npy", "2"])
@@ -81,7 +81,7 @@ NAMES = [
 
 def test_arguments_have_the_names_of_python(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     Path("scaled_kernel.py").write_text(KERNEL)
     monkeypatch.syspath_prepend(Path.cwd())
     scaled = import_module("scaled_kernel").scaled
@@ -101,7 +101,7 @@ def test_arguments_have_the_names_of_python(
 
 def test_33_arrays_have_their_names_in_a_run_and_in_a_report(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     names = [f"x{number}" for number in range(33)]
     total = " + ".join(f"ct.load({name}, (0,), (64,))" for name in names[1:])
     Path("many_arrays.py").write_text(
@@ -120,7 +120,7 @@ def test_33_arrays_have_their_names_in_a_run_and_in_a_report(
     assert '"errors":[]' in Path("report.html").read_text()
 
 
-def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]):
     command = ["stores.mlir", "--grid", "2", "--quiet", "to.npy=1:bf16", "2.5"]
     message = "'cuda_tile.store_ptr_tko' expected no other block to access argument 0[0]"
     said = refused(capsys, *command)
@@ -134,7 +134,7 @@ def test_text_with_races_as_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert np.load("to.npy").view(ml_dtypes.bfloat16).tolist() == [2.5]
 
 
-def test_one_block_has_no_race(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_block_has_no_race(capsys: pytest.CaptureFixture[str]):
     main(["run", "stores.mlir", "--grid", "1", "to.npy=4", "1"])
     assert np.load("to.npy").view(ml_dtypes.bfloat16).tolist() == [1, 0, 0, 0]
     assert capsys.readouterr().err == ""
@@ -151,17 +151,17 @@ def test_one_block_has_no_race(capsys: pytest.CaptureFixture[str]) -> None:
         (["--grid", "1", "--kernel", "k", "to.npy=1", "1"], "expected a kernel 'k', got stores"),
     ],
 )
-def test_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
     assert message in refused(capsys, "stores.mlir", *words)
     assert not Path("to.npy").exists()
 
 
-def test_the_instructions_that_it_is_compiled_to() -> None:
+def test_the_instructions_that_it_is_compiled_to():
     main(["run", "stores.mlir", "--grid", "1", "--level", "ptx", "to.npy=1", "2.5"])
     assert np.load("to.npy").view(ml_dtypes.bfloat16).tolist() == [2.5]
 
 
-def test_other_kernels_need_a_block(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_kernels_need_a_block(capsys: pytest.CaptureFixture[str]):
     axpy = str(EXAMPLES / "axpy.mlir")
     words = ["--grid", "1", "x.npy", "y.npy", "1", "100"]
     assert "expected a block, got none" in refused(capsys, axpy, *words)

@@ -78,7 +78,7 @@ def assembles(ptxas: Ptxas, line: str) -> bool:
 
 
 @pytest.mark.parametrize("line", LEGAL)
-def test_legal_operands(line: str, ptxas: Ptxas) -> None:
+def test_legal_operands(line: str, ptxas: Ptxas):
     assert is_legal(line, ARCH) and why_illegal(line, ARCH) is None
     assert assembles(ptxas, line)
 
@@ -150,14 +150,14 @@ ILLEGAL = {
 
 
 @pytest.mark.parametrize("line", ILLEGAL)
-def test_illegal_operands(line: str, ptxas: Ptxas) -> None:
+def test_illegal_operands(line: str, ptxas: Ptxas):
     why = why_illegal(line, ARCH)
     assert not is_legal(line, ARCH)
     assert why is not None and ILLEGAL[line] in why
     assert assembles(ptxas, line) == ("undocumented" in why)
 
 
-def test_every_mnemonic_takes_the_operands_that_explain_shows() -> None:
+def test_every_mnemonic_takes_the_operands_that_explain_shows():
     for mnemonic, row in listings().items():
         for forms in operand_lists(mnemonic):
             spelled = ", ".join(form.spelling for form in forms if form.spelling)
@@ -168,7 +168,7 @@ def test_every_mnemonic_takes_the_operands_that_explain_shows() -> None:
             assert not is_legal(f"{mnemonic} {spelled}, extra;", None)
 
 
-def test_no_mnemonic_takes_another_number_of_registers() -> None:
+def test_no_mnemonic_takes_another_number_of_registers():
     for mnemonic, forms in ((each, forms) for each in listings() for forms in operand_lists(each)):
         for place, form in enumerate(forms):
             if not isinstance(form, Vector):
@@ -186,7 +186,7 @@ def test_no_mnemonic_takes_another_number_of_registers() -> None:
         ("017", 15), ("3U", 3), ("0x2U", 2), ("- 1", -1),
     ],
 )  # fmt: skip
-def test_integers(text: str, value: int) -> None:
+def test_integers(text: str, value: int):
     [written] = read(text)
     assert (written.kind, written.value) == ("integer", value)
 
@@ -201,23 +201,23 @@ def test_integers(text: str, value: int) -> None:
         ("[4+%r0]", "other"), ("a b", "other"), ("\u0660", "other"),
     ],
 )  # fmt: skip
-def test_kinds_of_operands(text: str, kind: str) -> None:
+def test_kinds_of_operands(text: str, kind: str):
     assert [each.kind for each in read(text)] == [kind]
 
 
 @pytest.mark.parametrize("line", ["a b; c d;", "a b;;", "; ", "{a}", "[a]"])
-def test_what_is_no_instruction(line: str) -> None:
+def test_what_is_no_instruction(line: str):
     assert split(line) is None
     assert not is_legal(line, ARCH)
     assert str(why_illegal(line, ARCH)).startswith("expected one instruction a line, got '")
 
 
-def test_a_mnemonic_alone_is_judged_as_such() -> None:
+def test_a_mnemonic_alone_is_judged_as_such():
     assert split(DENSE) == (DENSE, None)
     assert split(f"{DENSE};") == (DENSE, ())
     assert is_legal(DENSE, ARCH) and not is_legal(f"{DENSE};", ARCH)
 
 
-def test_a_wrong_mnemonic_is_said_before_its_operands() -> None:
+def test_a_wrong_mnemonic_is_said_before_its_operands():
     wrong = DENSE.replace("k16", "k32")
     assert why_illegal(f"{wrong} {{%r0}};", ARCH) == why_illegal(wrong, ARCH)

@@ -60,19 +60,19 @@ def trial(words: str) -> tuple[str, str]:
     return "--verify-by-running", words
 
 
-def test_right_passes(opt) -> None:
+def test_right_passes(opt):
     words = trial("--grid 2 --block 64,1 100 100:f32 2.5 0x64 --seed 3")
     status, out, error = opt(AXPY, "-p", LOWER, "-t", "ptx", *words)
     assert (status, error) == (0, "") and out == opt(AXPY, "-p", LOWER, "-t", "ptx")[1]
 
 
-def test_schedules(opt) -> None:
+def test_schedules(opt):
     """Each of them runs, of the seeds from 7 on."""
     words = trial("--grid 2 --block 64 100 100 2.5 100 --schedule 7 --schedules 2 --races error")
     assert opt(AXPY, "-p", LOWER, *words)[::2] == (0, "")
 
 
-def test_an_executor(opt) -> None:
+def test_an_executor(opt):
     """Workers make the runs under schedules; a name that none has is told."""
     words = "--grid 2 --block 64 100 100 2.5 100 --schedules 2 --executor"
     assert opt(AXPY, "-p", LOWER, *trial(f"{words} processes:2"))[::2] == (0, "")
@@ -98,7 +98,7 @@ func.func @k(%p: memref<1xi32>) attributes {gpu.kernel} {
 """
 
 
-def test_a_schedule_that_differs(opt, tmp_path: Path) -> None:
+def test_a_schedule_that_differs(opt, tmp_path: Path):
     """Of two warpgroups the last to store wins."""
     (tmp_path / "k.mlir").write_text(LAST_WINS)
     words = trial("--grid 1 --block 256 1 --schedules 20 --races ignore")
@@ -106,14 +106,14 @@ def test_a_schedule_that_differs(opt, tmp_path: Path) -> None:
     assert status == 1 and "the kernel before any pass does not run: schedule " in error
 
 
-def test_tensor_maps(opt) -> None:
+def test_tensor_maps(opt):
     words = trial("--grid 1,1 --block 384 --arch sm_90a 128x64 64x128 128x128 64")
     passes = f"cute-nvgpu-synthesize-layouts,cute-nvgpu-check-hazards,{LOWER}"
     status, _, error = opt(GEMM, "-p", passes, *words)
     assert (status, error) == (0, "")
 
 
-def test_the_wrong_pass_is_named(opt) -> None:
+def test_the_wrong_pass_is_named(opt):
     words = trial("--kernel axpy --grid 2 --block 64 100 100 2.5 100")
     status, out, error = opt(AXPY, "-p", f"canonicalize,swap-subtraction,{LOWER}", *words)
     assert (status, out) == (1, "")
@@ -123,7 +123,7 @@ def test_the_wrong_pass_is_named(opt) -> None:
     assert line.startswith("func.func @axpy") and caret == "^"
 
 
-def test_inputs_from_a_file(opt, tmp_path: Path) -> None:
+def test_inputs_from_a_file(opt, tmp_path: Path):
     x = np.zeros(100, np.float32)
     x[40] = 1
     np.save(tmp_path / "x.npy", x)
@@ -150,12 +150,12 @@ def test_inputs_from_a_file(opt, tmp_path: Path) -> None:
     ("--grid 1 --block 64 --max-steps 3 100 100 1 3", 1, "after more than max_steps=3 steps"),
     ("--grid 2 --block 64 100 50 1 100", 1, "the kernel before any pass does not run: "),
 ])  # fmt: skip
-def test_trials_that_are_wrong(opt, words: str, status: int, message: str) -> None:
+def test_trials_that_are_wrong(opt, words: str, status: int, message: str):
     found, out, error = opt(AXPY, "-p", LOWER, *trial(words))
     assert (found, out) == (status, "") and message in error
 
 
-def test_dump(opt, tmp_path: Path) -> None:
+def test_dump(opt, tmp_path: Path):
     folder = tmp_path / "made" / "here"
     status, out, _ = opt(
         AXPY, "-p", f"canonicalize,{LOWER}", "-t", "ptx", "--dump-dir", str(folder)
@@ -172,7 +172,7 @@ def _instructions(ptx: str) -> list[str]:
     return [line for line in ptx.splitlines() if not line.strip().startswith("//")]
 
 
-def test_dump_numbers_all_chunks_of_an_input(opt, tmp_path: Path) -> None:
+def test_dump_numbers_all_chunks_of_an_input(opt, tmp_path: Path):
     text = "func.func @f() attributes {gpu.kernel} {\n  func.return\n}\n"
     (tmp_path / "two.mlir").write_text(f"{text}// -----\n{text.replace('@f', '@g')}")
     folder = tmp_path / "dump"
@@ -182,7 +182,7 @@ def test_dump_numbers_all_chunks_of_an_input(opt, tmp_path: Path) -> None:
     assert "@g" in (folder / names[2]).read_text()
 
 
-def test_a_folder_that_cannot_be_written(opt, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(opt, tmp_path: Path):
     (tmp_path / "file").write_text("")
     status, out, error = opt(AXPY, "--dump-dir", str(tmp_path / "file"))
     assert (status, out) == (1, "") and f"error: cannot write '{tmp_path}/file'" in error

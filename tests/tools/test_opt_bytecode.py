@@ -57,7 +57,7 @@ def kernel(tmp_path: Path, opt: Opt) -> Path:
     return path
 
 
-def test_written_and_printed(kernel: Path, opt: Opt) -> None:
+def test_written_and_printed(kernel: Path, opt: Opt):
     data = kernel.read_bytes()
     assert data.startswith(MAGIC)
     run = opt(str(kernel))
@@ -67,7 +67,7 @@ def test_written_and_printed(kernel: Path, opt: Opt) -> None:
     assert (again.returncode, again.stdout) == (0, data)
 
 
-def test_versions(kernel: Path, opt: Opt) -> None:
+def test_versions(kernel: Path, opt: Opt):
     run = opt(str(kernel), "-t", "tileirbc{version=13.3}")
     assert run.stdout[8:10] == b"\x0d\x03"
     run = opt(str(kernel), "-t", "tileirbc{version=12.9}")
@@ -78,7 +78,7 @@ def test_versions(kernel: Path, opt: Opt) -> None:
     )
 
 
-def test_truncated(kernel: Path, opt: Opt) -> None:
+def test_truncated(kernel: Path, opt: Opt):
     kernel.write_bytes(kernel.read_bytes()[:40])
     run = opt(str(kernel))
     assert run.returncode == 1
@@ -90,7 +90,7 @@ def test_truncated(kernel: Path, opt: Opt) -> None:
     assert b"invalid magic number" in opt(str(kernel)).stderr
 
 
-def test_several_modules_are_no_file(tmp_path: Path, opt: Opt) -> None:
+def test_several_modules_are_no_file(tmp_path: Path, opt: Opt):
     (tmp_path / "two.mlir").write_text(f"{TEXT}// -----\n{TEXT}")
     run = opt(str(tmp_path / "two.mlir"), "--split-input-file", "-t", "tileirbc")
     assert run.returncode == 1

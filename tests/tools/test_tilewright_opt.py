@@ -49,7 +49,7 @@ def opt(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     return run
 
 
-def test_fine(opt) -> None:
+def test_fine(opt):
     assert opt(GOOD).status == 0
     lowered = opt(GOOD, *LOWER, "-t", "ptx")
     assert lowered.status == 0 and ".visible .entry f()" in lowered.out
@@ -74,7 +74,7 @@ def test_fine(opt) -> None:
     ],
     ids=range(8),
 )
-def test_text_that_does_not_parse(opt, text: str, line: int, column: int, message: str) -> None:
+def test_text_that_does_not_parse(opt, text: str, line: int, column: int, message: str):
     run = opt(text)
     assert run.status == 1 and run.out == ""
     head, *rest = run.error.splitlines()
@@ -84,12 +84,12 @@ def test_text_that_does_not_parse(opt, text: str, line: int, column: int, messag
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
-def test_no_text_is_an_empty_module(opt, text: str) -> None:
+def test_no_text_is_an_empty_module(opt, text: str):
     run = opt(text)
     assert run.status == 0 and run.out.split() == ["builtin.module", "{", "}"]
 
 
-def test_ir_that_does_not_verify_points_at_the_op(opt) -> None:
+def test_ir_that_does_not_verify_points_at_the_op(opt):
     run = opt("func.func @f() {\n\n  cute_nvgpu.bar.sync 16 threads 32\n  func.return\n}\n")
     assert run.status == 1
     assert run.error.splitlines() == [
@@ -103,7 +103,7 @@ def test_ir_that_does_not_verify_points_at_the_op(opt) -> None:
 UNKNOWN = '  %y = "test.op"(%x) : (f32) -> f32'
 
 
-def test_a_lowering_error_points_at_the_op(opt) -> None:
+def test_a_lowering_error_points_at_the_op(opt):
     run = opt(
         GOOD.replace("()", "(%x: f32)").replace("  func", f"{UNKNOWN}\n  func", 1),
         *LOWER,
@@ -112,26 +112,26 @@ def test_a_lowering_error_points_at_the_op(opt) -> None:
     assert "input.mlir:2:3: error: 'test.op' has no lowering to ptx" in run.error
 
 
-def test_unknown_target_of_the_hardware(opt) -> None:
+def test_unknown_target_of_the_hardware(opt):
     run = opt(GOOD, "-p", "cute-nvgpu-check-target{arch=sm_1}")
     assert run.status in (1, 2)
     assert "unknown target 'sm_1'; nearest legal: sm_" in run.error
 
 
-def test_missing_file(opt) -> None:
+def test_missing_file(opt):
     run = opt(None)
     assert run.status == 1
     assert run.error.startswith("error: cannot read '") and "No such file" in run.error
 
 
-def test_a_folder_is_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_is_no_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as exit_:
         main([str(tmp_path)])
     assert exit_.value.code == 1
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_input_that_is_no_text(opt) -> None:
+def test_input_that_is_no_text(opt):
     run = opt(b"\xff\xfe\x00\x00")
     assert run.status == 1 and "not UTF-8" in run.error
 
@@ -153,14 +153,14 @@ def test_input_that_is_no_text(opt) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage(opt, arguments: tuple[str, ...]) -> None:
+def test_wrong_usage(opt, arguments: tuple[str, ...]):
     run = opt(GOOD, *arguments)
     assert run.status == 2
     assert run.error.strip()
     assert run.out == ""
 
 
-def test_output_file(opt, tmp_path: Path) -> None:
+def test_output_file(opt, tmp_path: Path):
     path = tmp_path / "out.ptx"
     path.write_text("before")
     run = opt(GOOD, *LOWER, "-t", "ptx", "-o", str(path))
@@ -168,7 +168,7 @@ def test_output_file(opt, tmp_path: Path) -> None:
     assert path.read_text().startswith("// tilewright: PTX\n")
 
 
-def test_an_output_that_cannot_be_written_leaves_nothing(opt, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_leaves_nothing(opt, tmp_path: Path):
     (tmp_path / "folder").mkdir()
     for path in (tmp_path / "missing" / "out.mlir", tmp_path / "folder"):
         run = opt(GOOD, "-o", str(path))
@@ -177,7 +177,7 @@ def test_an_output_that_cannot_be_written_leaves_nothing(opt, tmp_path: Path) ->
     assert sorted(each.name for each in tmp_path.rglob("*")) == ["folder", "input.mlir"]
 
 
-def test_wrong_input_leaves_the_output_file_as_it_was(opt, tmp_path: Path) -> None:
+def test_wrong_input_leaves_the_output_file_as_it_was(opt, tmp_path: Path):
     path = tmp_path / "out.mlir"
     path.write_text("before")
     assert opt("nonsense", "-o", str(path)).status == 1
@@ -186,7 +186,7 @@ def test_wrong_input_leaves_the_output_file_as_it_was(opt, tmp_path: Path) -> No
     assert path.read_text() == "before"
 
 
-def test_split_input_counts_lines_through(opt) -> None:
+def test_split_input_counts_lines_through(opt):
     run = opt(GOOD + "\n// -----\n\nnonsense\n", "--split-input-file")
     assert run.status == 1
     assert "input.mlir:7:1: error: " in run.error
@@ -197,7 +197,7 @@ class TestVerifyDiagnostics:
 
     BAD = "func.func @f() {\n  cute_nvgpu.bar.sync 16 threads 32\n  func.return\n}\n"
 
-    def test_places(self) -> None:
+    def test_places(self):
         text = (
             "// expected-error {{here}}\n// expected-error @+2 {{below}}\n\n"
             "x // expected-error @-1 {{above}} expected-error @above {{too}}\n"
@@ -215,7 +215,7 @@ class TestVerifyDiagnostics:
         first, rest = self.BAD.split("\n", 1)
         return f"{first}\n{annotation}\n{rest}"
 
-    def test_an_expected_error_is_fine(self, opt) -> None:
+    def test_an_expected_error_is_fine(self, opt):
         text = self.annotated("// expected-error @+1 {{expected a barrier below 16, got 16}}")
         assert opt(text, "--verify-diagnostics").status == 0
 
@@ -227,17 +227,17 @@ class TestVerifyDiagnostics:
             "// expected-error {{expected a barrier}}",
         ],
     )
-    def test_another_error_or_place_is_not(self, opt, annotation: str) -> None:
+    def test_another_error_or_place_is_not(self, opt, annotation: str):
         run = opt(self.annotated(annotation), "--verify-diagnostics")
         assert run.status == 1
         assert "expected error was not produced" in run.error and "unexpected error" in run.error
 
-    def test_an_error_that_does_not_come_is_not(self, opt) -> None:
+    def test_an_error_that_does_not_come_is_not(self, opt):
         run = opt("// expected-error @+1 {{something}}\n" + GOOD, "--verify-diagnostics")
         assert run.status == 1 and "line 2: expected error was not produced" in run.error
 
 
-def test_the_installed_command(tmp_path: Path) -> None:
+def test_the_installed_command(tmp_path: Path):
     """The console script itself, once, with text on stdin and an error on stderr."""
     command = Path(sys.executable).with_name("tilewright-opt")
     fine = subprocess.run([command], input=GOOD, capture_output=True, text=True, check=False)
@@ -246,7 +246,7 @@ def test_the_installed_command(tmp_path: Path) -> None:
     assert wrong.returncode == 1 and "stdin" in wrong.stderr and not wrong.stdout
 
 
-def test_nobody_reads_stdout(tmp_path: Path) -> None:
+def test_nobody_reads_stdout(tmp_path: Path):
     """The exit status that the shell has for SIGPIPE, and no word."""
     command = Path(sys.executable).with_name("tilewright-opt")
     path = tmp_path / "input.mlir"
@@ -257,7 +257,7 @@ def test_nobody_reads_stdout(tmp_path: Path) -> None:
         assert (run.stderr.read(), run.wait()) == (b"", 141)
 
 
-def test_closed_stdout_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_stdout_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "input.mlir"
     path.write_text(GOOD)
     monkeypatch.setattr("sys.stdout", None)
@@ -265,7 +265,7 @@ def test_closed_stdout_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("target", sorted(Universe.get_multiverse().all_targets))
-def test_every_target_prints_or_says_why_not(opt, target: str) -> None:
+def test_every_target_prints_or_says_why_not(opt, target: str):
     run = opt(GOOD, "-t", target)
     if run.status:
         assert run.status == 1 and run.error.count("error: ") == 1 and not run.out
@@ -273,14 +273,14 @@ def test_every_target_prints_or_says_why_not(opt, target: str) -> None:
         assert not run.error or "UserWarning" in run.error
 
 
-def test_what_a_target_needs_or_lacks(opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_target_needs_or_lacks(opt, monkeypatch: pytest.MonkeyPatch):
     assert "error: 'mps' is not implemented for this" in opt(GOOD, "-t", "mps").error
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     said = opt(GOOD, "-t", "llvm").error
     assert "'llvm' expected the Python package 'llvmlite' to be installed" in said
 
 
-def test_a_pass_that_breaks_is_named(opt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_breaks_is_named(opt, monkeypatch: pytest.MonkeyPatch):
     def fail(*_: object) -> None:
         raise KeyError("lost")
 
@@ -290,21 +290,21 @@ def test_a_pass_that_breaks_is_named(opt, monkeypatch: pytest.MonkeyPatch) -> No
     assert run.status == 1 and words in run.error and not run.out
 
 
-def test_a_use_before_its_definition(opt) -> None:
+def test_a_use_before_its_definition(opt):
     body = "  %b = arith.addi %a, %a : i32\n  %a = arith.constant 1 : i32\n"
     run = opt(GOOD.replace("{\n", "{\n" + body, 1))
     assert run.status == 1 and "input.mlir:2:3: error: 'arith.addi' expected operand 0" in run.error
     assert opt(GOOD.replace("{\n", "{\n" + body, 1), "--disable-verify").status == 0
 
 
-def test_verification_is_off_for_one_run(opt) -> None:
+def test_verification_is_off_for_one_run(opt):
     wrong = f"func.func private @f() attributes {{x = {1 << 64} : i64}}\n"
     assert opt(wrong, "--disable-verify", "--syntax-highlight").status == 0
     run = opt(wrong)
     assert run.status == 1 and "out of range" in run.error and not Diagnostic.colored
 
 
-def test_deep_nests(opt) -> None:
+def test_deep_nests(opt):
     nest = "  %x = arith.constant true\n" + "scf.if %x {\n" * 123 + "}\n" * 123
     assert opt(GOOD.replace("{\n", "{\n" + nest, 1)).status == 0
     nest = "  %x = arith.constant true\n" + "scf.if %x {\n" * 20_000 + "}\n" * 20_000
@@ -319,7 +319,7 @@ STEPS = [
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_every_pass_and_target_gives_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_pass_and_target_gives_an_answer(capsys: pytest.CaptureFixture[str]):
     """xDSL's own, too, which may assume what nobody says."""
     assert len(STEPS) > 100
     for step in STEPS:

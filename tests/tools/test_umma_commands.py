@@ -21,7 +21,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return run_command.refused(capsys, main, words)
 
 
-def test_every_mnemonic_is_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_mnemonic_is_listed_and_explained(capsys: pytest.CaptureFixture[str]):
     known = listings()
     for op, kind in dict.fromkeys((row.op, row.kind) for row in UMMA_ROWS):
         for each in mnemonics_of(op, kind):
@@ -31,7 +31,7 @@ def test_every_mnemonic_is_listed_and_explained(capsys: pytest.CaptureFixture[st
         assert f"cute_nvgpu.{op}<" in out
 
 
-def test_a_row_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_is_one_line(capsys: pytest.CaptureFixture[str]):
     lines = shown(capsys, "atoms", "--op", "sm100.mma").splitlines()[1:]
     cells = [[cell.strip() for cell in line.split("  ") if cell] for line in lines]
     assert [line[0] for line in cells] == ["sm100.mma"] * 4
@@ -44,7 +44,7 @@ def test_a_row_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_scale_factors_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scale_factors_are_explained(capsys: pytest.CaptureFixture[str]):
     out = shown(capsys, "explain", "tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16")
     assert "shape     K 64; M 128: N 16 to 256 in steps of 16; M 256:" in out
     assert "shape     K 96; M 256: N 16 to 256 in steps of 16" in out
@@ -67,12 +67,12 @@ def test_scale_factors_are_explained(capsys: pytest.CaptureFixture[str]) -> None
         (f"{F16} [%r0], [%r1], %rd1, %r2;", "sm_100a", "got 4"),
     ],
 )
-def test_why_not(line: str, arch: str | None, why: str) -> None:
+def test_why_not(line: str, arch: str | None, why: str):
     said = why_illegal(line, arch)
     assert said is not None and why in said
 
 
-def test_where_d_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_d_is(capsys: pytest.CaptureFixture[str]):
     out = shown(capsys, "layout", F16, "D", "--idesc", "0x04040010").splitlines()
     assert out[0].startswith(f"{F16}: D of 64x16x16, elem_type = (f16, f16, f32)")
     assert out[1] == "layout ((16,4),16):((65536,2097152),1)"
@@ -87,7 +87,7 @@ def test_where_d_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "expected no --idesc" in refused(capsys, "layout", dense, "D", "--idesc", "0")
 
 
-def test_an_instruction_descriptor_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_instruction_descriptor_both_ways(capsys: pytest.CaptureFixture[str]):
     words = ("--format", "idesc", "--kind", "f16")
     out = shown(capsys, "desc", "decode", "0x08200490", *words).splitlines()
     assert out[0] == "0x08200490"
@@ -124,11 +124,11 @@ def test_an_instruction_descriptor_both_ways(capsys: pytest.CaptureFixture[str])
 )  # fmt: skip
 def test_what_desc_refuses(
     words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+):
     assert message in refused(capsys, "desc", *words)
 
 
-def test_a_mask_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mask_both_ways(capsys: pytest.CaptureFixture[str]):
     words = ("--format", "zero-columns")
     out = shown(capsys, "desc", "encode", "used=3,zeroed=2,start1=1,first1=1", *words)
     assert out.startswith("0x0002018200000100")
@@ -136,7 +136,7 @@ def test_a_mask_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
     assert "used=3" in out and "start1=1" in out
 
 
-def test_a_descriptor_of_tcgen05_both_ways(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_descriptor_of_tcgen05_both_ways(capsys: pytest.CaptureFixture[str]):
     words = ("--format", "tcgen05", "--type", "bf16")
     layout = "S<3,3,3> o 0 o (64,16):(64,1)"
     out = shown(capsys, "desc", "encode", layout, *words, "--address", "0x400")

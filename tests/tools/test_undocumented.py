@@ -27,7 +27,7 @@ ARCHES = [name for name, each in TARGETS.items() if each.number >= OLDEST]
 
 
 @pytest.mark.parametrize("arch", ARCHES)
-def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str) -> None:
+def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str):
     whys = {row.example: why_illegal(row.example, arch) for row in ROWS}
     called = {line: why is None or "undocumented" in why for line, why in whys.items()}
     assert any(called.values())
@@ -35,7 +35,7 @@ def test_ptxas_takes_what_is_called_undocumented_and_nothing_else(arch: str) -> 
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.form)
-def test_the_reason_names_the_rule_and_its_section(row: Row) -> None:
+def test_the_reason_names_the_rule_and_its_section(row: Row):
     found = [why_illegal(row.example, arch) or "" for arch in ARCHES]
     said = [why for why in found if "undocumented" in why]
     assert said, "no target takes it"
@@ -44,13 +44,13 @@ def test_the_reason_names_the_rule_and_its_section(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", UNDOCUMENTED, ids=lambda row: row.form)
-def test_what_is_legal_nowhere_is_no_row_of_the_lattice(row: Undocumented) -> None:
+def test_what_is_legal_nowhere_is_no_row_of_the_lattice(row: Undocumented):
     """Only forms that are legal on other targets may be in the lattice."""
     legal = [each for each in listings() if row.pattern.fullmatch(each)]
     assert not legal or "beyond" in row.form
 
 
-def test_the_order_of_qualifiers() -> None:
+def test_the_order_of_qualifiers():
     """Any order but the legal one is undocumented, and assembles."""
     rest = ("sync", "aligned", "x2")
     lines = [
@@ -78,7 +78,7 @@ def test_the_order_of_qualifiers() -> None:
         ("stmatrix.sync.aligned.m8n8.x8.shared.b16", "sm_80"),
     ],
 )
-def test_what_ptxas_refuses_is_just_illegal(mnemonic: str, arch: str) -> None:
+def test_what_ptxas_refuses_is_just_illegal(mnemonic: str, arch: str):
     assert why_illegal(mnemonic, arch) is not None
     assert remark(mnemonic, arch) is None
 
@@ -92,7 +92,7 @@ def test_what_ptxas_refuses_is_just_illegal(mnemonic: str, arch: str) -> None:
         ("mad.s32.lo %r1,%r2,%r3,%r4;", None),
     ],
 )
-def test_scalars_in_other_orders(line: str, legal: str | None) -> None:
+def test_scalars_in_other_orders(line: str, legal: str | None):
     """Types and the half of a product stay in theirs."""
     why = why_illegal(line, "sm_90a")
     assert why is not None and taken([line], "sm_90a") == [legal is not None]
@@ -101,5 +101,5 @@ def test_scalars_in_other_orders(line: str, legal: str | None) -> None:
 
 
 @pytest.mark.parametrize("spelled", ["setp.lo.u32", "membar.gl", "selp.s64", "atom.global.add.s32"])
-def test_other_spellings_that_are_documented_are_legal(spelled: str) -> None:
+def test_other_spellings_that_are_documented_are_legal(spelled: str):
     assert why_illegal(spelled, "sm_90a") is None

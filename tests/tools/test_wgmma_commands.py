@@ -65,7 +65,7 @@ def assembles(ptxas: Ptxas, line: str) -> bool:
 # explain
 
 
-def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain(capsys: pytest.CaptureFixture[str]):
     lines = shown(capsys, "explain", HALF.replace("n8", "n64")).splitlines()
     scales = "imm-scale-a, imm-scale-b"
     d = "{d0,...,d31}"
@@ -81,7 +81,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert text.count("K-major   ") == 4 and text.count("MN-major  ") == 4
 
 
-def test_explain_says_only_what_an_instruction_has(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_says_only_what_an_instruction_has(capsys: pytest.CaptureFixture[str]):
     text = shown(capsys, "explain", BITS)
     assert "the number of ones in A and B" in text
     assert "imm-" not in text and "MN-major" not in text and " E " not in text
@@ -93,7 +93,7 @@ def test_explain_says_only_what_an_instruction_has(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("atom", FEW, ids=str)
-def test_layouts_of_explain(atom: WgmmaAtom, capsys: pytest.CaptureFixture[str]) -> None:
+def test_layouts_of_explain(atom: WgmmaAtom, capsys: pytest.CaptureFixture[str]):
     found = re.findall(
         r"^  ([ADE])  .* x .*? x \w+ +(\S+) -> m \+ 64\*[knj]$",
         shown(capsys, "explain", atom.mnemonic),
@@ -110,7 +110,7 @@ def test_layouts_of_explain(atom: WgmmaAtom, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("major", MAJOR_MODES)
 def test_canonical_layouts_are_those_of_descriptors(
     atom: WgmmaAtom, major: MajorMode, swizzle: int
-) -> None:
+):
     element = atom.element("B")
     chunk, lead, stride = 128 // element.bits, 4096, 8192
     wide = swizzle // 16 or 1
@@ -133,7 +133,7 @@ def test_canonical_layouts_are_those_of_descriptors(
 
 
 @pytest.mark.parametrize("atom", FEW, ids=str)
-def test_the_op_is_spelled_as_ir_parses_it(atom: WgmmaAtom) -> None:
+def test_the_op_is_spelled_as_ir_parses_it(atom: WgmmaAtom):
     n, k = atom.extents("B")
     matrix = '!cute_nvgpu.smem_desc_view<{0}x{1}x{2}, "(({3},{4}),({5},{6})):(({5},512),(1,256))">'
     chunk = 128 // atom.element("B").bits
@@ -156,7 +156,7 @@ def test_the_op_is_spelled_as_ir_parses_it(atom: WgmmaAtom) -> None:
     assert op.mma_atom == atom and op.negated == (atom.row.negates,) * 2
 
 
-def test_explain_what_orders(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_what_orders(capsys: pytest.CaptureFixture[str]):
     text = shown(capsys, "explain", WAIT)
     assert (
         "  operands  N\n            N: an integer constant of 0 or more\n"
@@ -170,7 +170,7 @@ def test_explain_what_orders(capsys: pytest.CaptureFixture[str]) -> None:
 # layout
 
 
-def test_layout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_layout(capsys: pytest.CaptureFixture[str]):
     """Warp w holds rows 16w to 16w + 15, its threads 4g to 4g + 3 rows g and g + 8 of them."""
     for operand in ("C", "D"):
         lines = shown(capsys, "layout", HALF, operand).splitlines()
@@ -197,9 +197,7 @@ def test_layout(capsys: pytest.CaptureFixture[str]) -> None:
         ((WAIT, "D"), "expected an MMA"),
     ],
 )
-def test_wrong_layouts(
-    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_layouts(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
         main(["layout", *words])
     assert said in capsys.readouterr().err
@@ -208,7 +206,7 @@ def test_wrong_layouts(
 # check-ptx
 
 
-def test_every_mnemonic_is_read_both_ways() -> None:
+def test_every_mnemonic_is_read_both_ways():
     for atom in ATOMS:
         assert is_legal(atom.mnemonic, ARCH) and parse_wgmma(atom.mnemonic) == atom
         if atom.satfinite:
@@ -248,7 +246,7 @@ LEGAL = [
 
 
 @pytest.mark.parametrize("line", LEGAL)
-def test_legal(line: str, ptxas: Ptxas) -> None:
+def test_legal(line: str, ptxas: Ptxas):
     assert is_legal(line, ARCH) and why_illegal(line, ARCH) is None
     assert assembles(ptxas, line)
 
@@ -329,7 +327,7 @@ ILLEGAL = {
 
 
 @pytest.mark.parametrize("line", ILLEGAL)
-def test_illegal(line: str, ptxas: Ptxas) -> None:
+def test_illegal(line: str, ptxas: Ptxas):
     why = why_illegal(line, ARCH)
     assert not is_legal(line, ARCH)
     assert why is not None and ILLEGAL[line] in why
@@ -337,7 +335,7 @@ def test_illegal(line: str, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100a", "sm_120a"])
-def test_wgmma_is_sm_90a_alone(arch: str) -> None:
+def test_wgmma_is_sm_90a_alone(arch: str):
     assert f"requires sm_90a, got {arch} (PTX ISA 9.7.15.5.2)" in str(why_illegal(HALF, arch))
     assert not is_legal("wgmma.fence.sync.aligned", arch)
     assert is_legal("fence.proxy.async", arch)

@@ -26,7 +26,7 @@ def verdicts(capsys: pytest.CaptureFixture[str], *lines: str) -> list[dict[str, 
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_a_load(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_load(capsys: pytest.CaptureFixture[str]):
     lines = shown(capsys, "explain", LOAD).splitlines()
     parameters = "16x16x16, operand = a, elem_type = f16, layout = row"
     assert lines[:4] == [
@@ -40,9 +40,7 @@ def test_a_load(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("access", PLAIN, ids=str)
-def test_layouts_of_loads_and_stores(
-    access: WmmaAccess, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_layouts_of_loads_and_stores(access: WmmaAccess, capsys: pytest.CaptureFixture[str]):
     """As printed, in the coordinates that are printed with them."""
     out = shown(capsys, "explain", access.mnemonic())
     row = access.row
@@ -55,13 +53,13 @@ def test_layouts_of_loads_and_stores(
 
 
 @pytest.mark.parametrize("access", PLAIN, ids=str)
-def test_parameters_are_spelled_as_ir_parses_them(access: WmmaAccess) -> None:
+def test_parameters_are_spelled_as_ir_parses_them(access: WmmaAccess):
     spelled = f"!cute_nvgpu.{access.op}<{access.parameters}>"
     [op] = parse_module(f'"test.op"() {{atom = {spelled}}} : () -> ()').body.block.ops
     assert op.attributes["atom"].data == access  # type: ignore[attr-defined]
 
 
-def test_the_op_of_a_load_is_spelled_as_ir_parses_it() -> None:
+def test_the_op_of_a_load_is_spelled_as_ir_parses_it():
     memory, held = "memref<64x64xf16>", "!cute_nvgpu.fragment<16xf16>"
     line = "cute_nvgpu.wmma.load %m[%i, %i] <16x16x16, operand = a, elem_type = f16, layout = row>"
     module = parse_module(
@@ -73,14 +71,14 @@ def test_the_op_of_a_load_is_spelled_as_ir_parses_it() -> None:
     assert op.access.mnemonic() == LOAD
 
 
-def test_atoms_are_spelled_as_ir_parses_them() -> None:
+def test_atoms_are_spelled_as_ir_parses_them():
     for atom in (atom for row in WMMA_MMA for atom in atoms_of(row)):
         spelled = f"!{ir_spelling(atom)}"
         [op] = parse_module(f'"test.op"() {{atom = {spelled}}} : () -> ()').body.block.ops
         assert op.attributes["atom"].data == atom  # type: ignore[attr-defined]
 
 
-def test_check_ptx(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_ptx(capsys: pytest.CaptureFixture[str]):
     eight, four = "{%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}", "{%r0,%r1,%r2,%r3}"
     legal = [
         F16,
@@ -105,7 +103,7 @@ def test_check_ptx(capsys: pytest.CaptureFixture[str]) -> None:
         assert not found["ok"] and said in str(found["why"])
 
 
-def test_layout_shows_the_first_copy(capsys: pytest.CaptureFixture[str]) -> None:
+def test_layout_shows_the_first_copy(capsys: pytest.CaptureFixture[str]):
     """Each element of an f16 A is held twice: V0 to V7 are the first copy."""
     out = shown(capsys, "layout", F16, "A")
     assert len(re.findall(r"T\d+V[0-7]\b", out)) == 256

@@ -149,7 +149,7 @@ def results(text: str, bound: int = 5) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_canonicalized(seed: int) -> None:
+def test_canonicalized(seed: int):
     text = Writer(seed).kernel()
     short = after(text, CudaTileCanonicalizePass())
     assert results(short) == results(text)
@@ -193,7 +193,7 @@ MOST = 2**31 - 1
 )  # fmt: skip
 def test_split(
     predicate: str, compared: str, sign: str, low: int, high: int, step: int, first: int
-) -> None:
+):
     """Every block splits its loop elsewhere, by its own number: some near the greatest number."""
     text = loop(predicate, compared, sign, low, high, step, first)
     split = after(text, CudaTileSplitLoopsPass())
@@ -202,7 +202,7 @@ def test_split(
 
 
 @pytest.mark.parametrize("low, high", [(0, MOST), (-6, 4)])
-def test_a_loop_whose_steps_have_no_room_stays(low: int, high: int) -> None:
+def test_a_loop_whose_steps_have_no_room_stays(low: int, high: int):
     text = loop("less_than", "%i, %at", "signed", low, high, 2, 0)
     assert after(text, CudaTileSplitLoopsPass()).count("for ") == 1
 

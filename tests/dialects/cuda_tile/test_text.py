@@ -35,12 +35,12 @@ def kernel(body: str, parameters: str = "%x: tile<f32>, %p: tile<ptr<f32>>, %c: 
     return f"cuda_tile.module @m {{\n  entry @k({parameters}) {{\n{body}\n  return\n  }}\n}}\n"
 
 
-def test_every_op_is_in_a_file() -> None:
+def test_every_op_is_in_a_file():
     tested = {word for path in LEGAL for word in WORD.findall(path.read_text())}
     assert not [op.name for op in OPS if op.name.removeprefix("cuda_tile.") not in tested]
 
 
-def test_numbers_and_versions() -> None:
+def test_numbers_and_versions():
     assert len(OP_OF_CODE) == len(OPS)
     for op in OPS:
         assert op.since in VERSIONS
@@ -51,7 +51,7 @@ def test_numbers_and_versions() -> None:
 
 
 @pytest.mark.parametrize("path", LEGAL, ids=lambda path: path.stem)
-def test_prefixes_may_stand(path: Path) -> None:
+def test_prefixes_may_stand(path: Path):
     """With and without prefixes, and in the generic form, a file is the same module."""
     source = path.read_text()
     short = text_of(source)
@@ -65,14 +65,14 @@ def test_prefixes_may_stand(path: Path) -> None:
     assert text_of(long) == short
 
 
-def test_pow_has_two_names() -> None:
+def test_pow_has_two_names():
     source = kernel("%r = fpowf %x, %x : tile<f32>")
     module = parse_module(source)
     assert any(type(op) is PowOp for op in module.walk())
     assert "pow %x, %x : tile<f32>" in text_of(source)
 
 
-def test_masks_and_padding_are_told_apart_by_their_types() -> None:
+def test_masks_and_padding_are_told_apart_by_their_types():
     loads = "\n".join(
         f"%{i}, %t{i} = load_ptr_tko weak %p{operands} : tile<ptr<f32>>{types} -> tile<f32>, token"
         for i, (operands, types) in enumerate(
@@ -104,7 +104,7 @@ cuda_tile.module @m {
 """
 
 
-def test_places_are_named_behind_the_module() -> None:
+def test_places_are_named_behind_the_module():
     text = text_of(PLACES, places=True)
     assert text_of(text, places=True) == text
     body, _, names = text.partition("\n}\n")
@@ -118,14 +118,14 @@ def test_places_are_named_behind_the_module() -> None:
     assert "line = 3>" in names
 
 
-def test_the_page_has_legal_examples() -> None:
+def test_the_page_has_legal_examples():
     page = (ROOT / "docs" / "cuda_tile.md").read_text()
     (example,) = re.findall(r"^```mlir\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert text_of(example)
 
 
 @pytest.mark.parametrize("generic", [False, True])
-def test_strings_beyond_ascii(generic: bool) -> None:
+def test_strings_beyond_ascii(generic: bool):
     text = text_of(kernel('assert %c, "no \u00b2" : tile<i1>'), generic=generic)
     assert '"no \\C2\\B2"' in text
     assert text_of(text, generic=generic) == text

@@ -15,6 +15,6 @@ COUNT = 40
 RECORDED = Path(__file__).with_name("algebra_digests.txt")
 
 
-def test_results() -> None:
+def test_results():
     recorded = [line.split() for line in RECORDED.read_text().splitlines()]
     assert digests(COUNT) == {name: tuple(both) for name, *both in recorded}

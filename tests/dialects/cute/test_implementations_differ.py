@@ -256,12 +256,12 @@ def _layouts(texts: Sequence[str]) -> tuple[Layout, ...]:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_all_small_layouts(name: str) -> None:
+def test_all_small_layouts(name: str):
     assert Counter(pattern(name, operands) for operands in operands_of(name)) == COUNTS[name]
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: " ".join(each.operands))
-def test_examples(difference: Difference) -> None:
+def test_examples(difference: Difference):
     operands = _layouts(difference.operands)
     assert pattern(difference.operation, operands) == difference.pattern
     written = [
@@ -271,7 +271,7 @@ def test_examples(difference: Difference) -> None:
     assert written == [difference.pycute, difference.algebra, difference.ops]
 
 
-def test_every_difference_has_an_example() -> None:
+def test_every_difference_has_an_example():
     """Those of division and multiplication may be those of what they are made of."""
     shown = {(each.operation, each.pattern) for each in DIFFERENCES}
     parts = {
@@ -284,7 +284,7 @@ def test_every_difference_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: " ".join(each.operands))
-def test_the_docs_have_them(difference: Difference) -> None:
+def test_the_docs_have_them(difference: Difference):
     given = ", ".join(f"`{each}`" for each in difference.operands)
     three = (difference.pycute, difference.algebra, difference.ops)
     cells = [difference.operation, given, *(f"`{each}`" if each != "-" else each for each in three)]

@@ -24,14 +24,14 @@ FUNCTION = """func.func @f(%n: i32, %m: i64, %x: !cute.int_tuple<"7">,
         ("cute.make_int_tuple(%m)", '!cute.int_tuple<"?{i64}">'),
     ],
 )
-def test_the_operands_are_all_leaves(op: str, type_: str) -> None:
+def test_the_operands_are_all_leaves(op: str, type_: str):
     module = parse_module(FUNCTION.replace("OP", op))
     module.verify()
     assert f"-> {type_}" in str(module)
 
 
 @pytest.mark.parametrize("op", ["cute.make_shape()", "cute.make_tile(%n)"])
-def test_of_others_the_type_is_said(op: str) -> None:
+def test_of_others_the_type_is_said(op: str):
     with pytest.raises(CompileError, match="do not follow from its operands; nearest legal: with"):
         parse_module(FUNCTION.replace("OP", op))
 
@@ -43,6 +43,6 @@ def test_of_others_the_type_is_said(op: str) -> None:
         ("cute.tiled.copy.retile(%t, %t)", "operand #0 must be !cute.tiled_copy"),
     ],
 )
-def test_rules_are_asked_about_operands_that_the_op_takes(op: str, wanted: str) -> None:
+def test_rules_are_asked_about_operands_that_the_op_takes(op: str, wanted: str):
     with pytest.raises(CompileError, match=wanted):
         parse_module(FUNCTION.replace("OP", op))

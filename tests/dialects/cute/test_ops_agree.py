@@ -39,7 +39,7 @@ def hidden(draw: st.DrawFn, value: Typed) -> Typed:
     return with_numbers(value, leaves)
 
 
-def test_every_op_has_a_case() -> None:
+def test_every_op_has_a_case():
     """All but `cute.print`, which has no result."""
     assert {each.name for each in ALGEBRA_OPS} == {f"cute.{name}" for name in (*CASES, "print")}
 
@@ -60,7 +60,7 @@ def same(found: Any, expected: Any) -> bool:
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @given(data=st.data())
 @checked
-def test_op(name: str, dynamic: bool, data: st.DataObject) -> None:
+def test_op(name: str, dynamic: bool, data: st.DataObject):
     operands, arguments = data.draw(st.composite(CASES[name])())
     if dynamic:
         operands = [

@@ -22,7 +22,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("right", "wrong", "message"), WRONG)
-def test_properties_in_generic_syntax(right: str, wrong: str, message: str) -> None:
+def test_properties_in_generic_syntax(right: str, wrong: str, message: str):
     out = StringIO()
     Printer(out, print_generic_format=True).print_op(parse_module(GEMM.read_text()))
     assert right in out.getvalue()

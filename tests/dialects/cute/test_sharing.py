@@ -23,7 +23,7 @@ def firsts(layout: Layout) -> list[int]:
 
 
 @given(LEAVES)
-def test_the_first_element_of_each_place(leaves: list[tuple[int, int]]) -> None:
+def test_the_first_element_of_each_place(leaves: list[tuple[int, int]]):
     layout = layout_of(leaves)
     wanted = firsts(layout)
     is_apart = wanted == list(range(layout.size()))
@@ -32,7 +32,7 @@ def test_the_first_element_of_each_place(leaves: list[tuple[int, int]]) -> None:
 
 
 @given(LEAVES, st.integers(0, 2))
-def test_what_is_one_element_here_is_one_there(leaves: list[tuple[int, int]], factor: int) -> None:
+def test_what_is_one_element_here_is_one_there(leaves: list[tuple[int, int]], factor: int):
     """Strides times a number lead to one place where the strides do."""
     layout = layout_of(leaves)
     if (shared := sharing(layout)) is None:
@@ -42,7 +42,7 @@ def test_what_is_one_element_here_is_one_there(leaves: list[tuple[int, int]], fa
     assert apart is not None and layout(apart[0]) == layout(apart[1])
 
 
-def test_strides_that_are_not_known_lead_elsewhere() -> None:
+def test_strides_that_are_not_known_lead_elsewhere():
     step = Dynamic(64)
     rows = make_unchecked((2, 3, 2), (step, 0, step))
     assert sharing(rows) == (0, 1, 0, 1, 0, 1, 6, 7, 6, 7, 6, 7)
@@ -50,5 +50,5 @@ def test_strides_that_are_not_known_lead_elsewhere() -> None:
     assert split((0, 0), make_unchecked(2, step)) == (0, 1)
 
 
-def test_more_than_a_thread_moves_is_not_looked_at() -> None:
+def test_more_than_a_thread_moves_is_not_looked_at():
     assert sharing(Layout((1 << 16, 1 << 16), (0, 1))) is None

@@ -95,7 +95,7 @@ def accepted(operation: Callable[..., Layout], *operands: Any) -> Layout:
 @pytest.mark.parametrize("name", UNARY)
 @given(data=st.data())
 @law
-def test_one_layout(name: str, data: st.DataObject) -> None:
+def test_one_layout(name: str, data: st.DataObject):
     pure, ours = UNARY[name]
     layout = data.draw(injective_layouts() if "inverse" in name else layouts())
     expected = accepted(pure, layout)
@@ -105,7 +105,7 @@ def test_one_layout(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", TILED)
 @given(data=st.data())
 @law
-def test_a_layout_and_a_tiler(name: str, data: st.DataObject) -> None:
+def test_a_layout_and_a_tiler(name: str, data: st.DataObject):
     pure, ours = TILED[name]
     layout, tiler = data.draw(power_of_two_layouts()), data.draw(power_of_two_layouts())
     expected = accepted(pure, layout, tiler)
@@ -115,7 +115,7 @@ def test_a_layout_and_a_tiler(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", PRODUCTS)
 @given(data=st.data())
 @law
-def test_products(name: str, data: st.DataObject) -> None:
+def test_products(name: str, data: st.DataObject):
     pure, ours = PRODUCTS[name]
     layout, tiler = data.draw(injective_layouts(3)), data.draw(power_of_two_layouts())
     assume(layout.size() * tiler.size() <= 2000)
@@ -129,14 +129,14 @@ def test_products(name: str, data: st.DataObject) -> None:
 
 @given(st.data())
 @law
-def test_coalesce_of_dynamic_leaves(data: st.DataObject) -> None:
+def test_coalesce_of_dynamic_leaves(data: st.DataObject):
     layout = data.draw(layouts())
     assert equivalent(now(symbolic.coalesce(data.draw(hidden_layouts(layout)))), layout)
 
 
 @given(st.data())
 @law
-def test_composition_of_dynamic_leaves(data: st.DataObject) -> None:
+def test_composition_of_dynamic_leaves(data: st.DataObject):
     left, right = data.draw(power_of_two_layouts()), data.draw(power_of_two_layouts())
     expected = accepted(cute.composition, left, right)
     found = symbolic.composition(data.draw(hidden_layouts(left)), data.draw(hidden_layouts(right)))
@@ -145,7 +145,7 @@ def test_composition_of_dynamic_leaves(data: st.DataObject) -> None:
 
 @given(st.data())
 @law
-def test_division_of_dynamic_extents(data: st.DataObject) -> None:
+def test_division_of_dynamic_extents(data: st.DataObject):
     layout, tiler = data.draw(power_of_two_layouts()), data.draw(power_of_two_layouts())
     expected = accepted(cute.logical_divide, layout, tiler)
     found = tiling.logical_divide(data.draw(hidden_layouts(layout)), tiler)
@@ -154,7 +154,7 @@ def test_division_of_dynamic_extents(data: st.DataObject) -> None:
 
 @given(st.data())
 @law
-def test_evaluation_of_dynamic_leaves(data: st.DataObject) -> None:
+def test_evaluation_of_dynamic_leaves(data: st.DataObject):
     layout = data.draw(layouts())
     index = data.draw(st.integers(0, layout.size() - 1))
     coord = data.draw(st.sampled_from([index, cute.idx2crd(index, layout.shape)]))
@@ -168,7 +168,7 @@ def test_evaluation_of_dynamic_leaves(data: st.DataObject) -> None:
 
 @given(st.data())
 @law
-def test_coordinates_step_through_a_shape(data: st.DataObject) -> None:
+def test_coordinates_step_through_a_shape(data: st.DataObject):
     shape = data.draw(shapes())
     size = cute.product(shape)
     index = data.draw(st.integers(0, size - 1))
@@ -179,7 +179,7 @@ def test_coordinates_step_through_a_shape(data: st.DataObject) -> None:
 
 @given(st.data())
 @law
-def test_tuple_arithmetic_of_dynamic_leaves(data: st.DataObject) -> None:
+def test_tuple_arithmetic_of_dynamic_leaves(data: st.DataObject):
     shape = data.draw(shapes())
     other = unflatten(tuple(data.draw(st.integers(1, 9)) for _ in flatten(shape)), shape)
     a, b = data.draw(hidden(shape)), data.draw(hidden(other))
@@ -190,7 +190,7 @@ def test_tuple_arithmetic_of_dynamic_leaves(data: st.DataObject) -> None:
     assert now(tuples.product_each(a)) == cute.product_each(shape)
 
 
-def test_widths() -> None:
+def test_widths():
     narrow, wide = Dynamic(), Dynamic(64)
     assert scalar.add(narrow, wide) == wide and scalar.add(narrow, 1) == narrow
     assert scalar.mul(narrow, 1 << 40) == wide
@@ -202,18 +202,18 @@ def test_widths() -> None:
 
 
 @pytest.mark.parametrize("divide", [scalar.div, scalar.mod, scalar.ceil_div])
-def test_division_by_zero(divide: Callable[[Scalar, Scalar], Scalar]) -> None:
+def test_division_by_zero(divide: Callable[[Scalar, Scalar], Scalar]):
     for a in (3, Dynamic()):
         with pytest.raises(LayoutError, match="expected a divisor other than 0"):
             divide(a, 0)
 
 
-def test_division_is_towards_zero() -> None:
+def test_division_is_towards_zero():
     assert [scalar.div(a, b) for a, b in ((7, 2), (-7, 2), (7, -2), (-7, -2))] == [3, -3, -3, 3]
     assert [scalar.mod(a, b) for a, b in ((7, 2), (-7, 2), (7, -2), (-7, -2))] == [1, -1, 1, -1]
 
 
-def test_overflow() -> None:
+def test_overflow():
     with pytest.raises(LayoutError, match="expected 64-bit integers, got 9223372036854775808"):
         scalar.add((1 << 63) - 1, 1)
 
@@ -272,14 +272,14 @@ def swizzled_layout(shape: Any, stride: Any) -> ComposedLayout:
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_refused(what: str) -> None:
+def test_refused(what: str):
     ask, reason = REFUSED[what]
     with pytest.raises(LayoutError, match=reason):
         ask()
 
 
 @pytest.mark.parametrize("text", ["²", "(4,²)", "٣", "(4,?{div=²})"])
-def test_numbers_are_of_ten_digits(text: str) -> None:
+def test_numbers_are_of_ten_digits(text: str):
     """Python takes others for digits, too."""
     with pytest.raises(LayoutParseError, match="expected"):
         read_typed("shape", text)

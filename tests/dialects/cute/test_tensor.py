@@ -45,7 +45,7 @@ NUMBERS = st.integers(1, 200)
 @given(st.sampled_from(sorted(COMPUTED)), NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.booleans())
 def test_results_are_multiples_of_their_divisors(
     operation: str, a: int, b: int, x: int, y: int, b_is_known: bool
-) -> None:
+):
     """a is some multiple of x; b one of y, or known."""
     a, b = a * x, b * y
     compute: Any = COMPUTED[operation]
@@ -59,7 +59,7 @@ def test_results_are_multiples_of_their_divisors(
 
 @settings(deadline=None)
 @given(NUMBERS, NUMBERS, st.integers(0, 6))
-def test_shifts_and_magnitudes(a: int, x: int, bits: int) -> None:
+def test_shifts_and_magnitudes(a: int, x: int, bits: int):
     for claimed, actual in (
         (scalar.shift_right(Multiple(64, x), bits), a * x >> bits),
         (scalar.shift_right(Multiple(64, x), -bits), a * x << bits),
@@ -68,7 +68,7 @@ def test_shifts_and_magnitudes(a: int, x: int, bits: int) -> None:
         assert isinstance(claimed, Multiple) and actual % claimed.divisor == 0
 
 
-def test_a_result_has_a_divisor_where_an_operand_has_one() -> None:
+def test_a_result_has_a_divisor_where_an_operand_has_one():
     assert scalar.mul(Dynamic(), 8) == Dynamic()
     assert scalar.mul(Dynamic(32, 2), 8) == Dynamic(32, 16)
     assert scalar.add(Dynamic(64, 12), Dynamic(32, 8)) == Dynamic(64, 4)
@@ -88,7 +88,7 @@ def test_a_result_has_a_divisor_where_an_operand_has_one() -> None:
         ("?{i64 div=8}", Dynamic(64, 8)),
     ],
 )
-def test_text_of_leaves(text: str, leaf: Dynamic) -> None:
+def test_text_of_leaves(text: str, leaf: Dynamic):
     assert read_typed("int_tuple", text).value == leaf and str(leaf) == text
 
 
@@ -126,7 +126,7 @@ def addresses(tensor: Tensor) -> list[int]:
 
 @settings(deadline=None)
 @given(tensors())
-def test_runs_are_side_by_side_and_aligned(tensor: Tensor) -> None:
+def test_runs_are_side_by_side_and_aligned(tensor: Tensor):
     run = run_of(tensor, (0,))
     found = addresses(tensor)
     within = tensor.modes[0].size()
@@ -142,7 +142,7 @@ def test_runs_are_side_by_side_and_aligned(tensor: Tensor) -> None:
 
 @settings(deadline=None)
 @given(tensors(), st.data())
-def test_a_slice_is_where_the_tensor_says(tensor: Tensor, data: st.DataObject) -> None:
+def test_a_slice_is_where_the_tensor_says(tensor: Tensor, data: st.DataObject):
     modes = tensor.modes
     count = modes.rank()
     assume(count > 1)
@@ -162,7 +162,7 @@ def test_a_slice_is_where_the_tensor_says(tensor: Tensor, data: st.DataObject) -
     assert start % part.align == 0 or part.align == tensor.align
 
 
-def test_alignment_of_a_tile_comes_from_divisors() -> None:
+def test_alignment_of_a_tile_comes_from_divisors():
     """A row of a tile starts as far from the first as its stride is known to divide."""
     gmem = read_typed("memref", 'f16, gmem, align<16>, "(?,?):(?{i64 div=8},1)"')
     tiler, at = read_typed("shape", "(128,32)"), read_typed("coord", "(?,_)")
@@ -180,7 +180,7 @@ def test_alignment_of_a_tile_comes_from_divisors() -> None:
 @given(st.integers(1, 4), st.integers(1, 4), st.data())
 def test_local_tile_and_partition_take_each_element_once(
     rows: int, columns: int, data: st.DataObject
-) -> None:
+):
     layout = Layout((4 * rows, 2 * columns), (1, 4 * rows))
     tensor = Typed("memref", Tensor("f16", "smem", 2, layout, base="memory"))
     seen: list[int] = []
@@ -205,11 +205,11 @@ def test_local_tile_and_partition_take_each_element_once(
         'f8E4M3FN, rmem, "16:1"',
     ],
 )
-def test_text_of_tensors(text: str) -> None:
+def test_text_of_tensors(text: str):
     assert read_typed("memref", text).text == text
 
 
-def test_elements_have_a_width() -> None:
+def test_elements_have_a_width():
     assert [element_bits(each) for each in ("f16", "bf16", "tf32", "f8E4M3FN", "si8")] == [
         *(16, 16, 32, 8, 8)
     ]
@@ -223,7 +223,7 @@ def test_elements_have_a_width() -> None:
 
 @settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 9))
-def test_every_tile_has_one_number(rows: int, columns: int, swizzle: int) -> None:
+def test_every_tile_has_one_number(rows: int, columns: int, swizzle: int):
     tiles = Typed("shape", (rows, columns))
     found = [tile_coord(Typed("scalar", i), tiles, swizzle).value for i in range(rows * columns)]
     assert sorted(found) == [(m, n) for m in range(rows) for n in range(columns)]
@@ -232,7 +232,7 @@ def test_every_tile_has_one_number(rows: int, columns: int, swizzle: int) -> Non
         assert m // swizzle == i // (swizzle * columns)
 
 
-def test_bands_go_along_m_first() -> None:
+def test_bands_go_along_m_first():
     tiles = Typed("shape", (4, 3))
     found = [tile_coord(Typed("scalar", i), tiles, 2).value for i in range(6)]
     assert found == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]

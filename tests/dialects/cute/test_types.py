@@ -23,7 +23,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kinds", [TYPES, ATTRIBUTES])
-def test_values_of_another_text_are_others(kinds: tuple[type[LayoutType], ...]) -> None:
+def test_values_of_another_text_are_others(kinds: tuple[type[LayoutType], ...]):
     for kind in kinds:
         first, second = TEXTS[kind.kind()]
         one, other = kind(StringAttr(first)), kind(StringAttr(second))
@@ -31,19 +31,19 @@ def test_values_of_another_text_are_others(kinds: tuple[type[LayoutType], ...]) 
         assert len({one, other, kind(StringAttr(second))}) == 2
 
 
-def test_memrefs_of_another_layout_are_others() -> None:
+def test_memrefs_of_another_layout_are_others():
     one, other = (MemRefType(f32, [4], LayoutType(StringAttr(text))) for text in ("4:1", "4:2"))
     assert one != other
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_what_is_known(kind: str) -> None:
+def test_what_is_known(kind: str):
     dynamic, known = TEXTS[kind]
     assert is_known(read_typed(kind, known))
     assert is_known(read_typed(kind, dynamic)) == (kind == "swizzle")
 
 
-def test_types_of_one_text_are_one_object() -> None:
+def test_types_of_one_text_are_one_object():
     text = 'func.func private @f(!cute.shape<"(4,8)">, !cute.shape<"(4,8)">, !cute.shape<"( 4,8)">)'
     (function,) = parse_module(text).ops
     assert isinstance(function, FuncOp)

@@ -50,7 +50,7 @@ def held(mma: TiledMma, which: Operand, extents: tuple[int, int]) -> NDArray[np.
 
 @pytest.mark.parametrize("mma, extents", CASES + ACROSS)
 @pytest.mark.parametrize("mode", [0, 1])
-def test_registers_along_a_mode(mma: TiledMma, extents: tuple[int, int], mode: int) -> None:
+def test_registers_along_a_mode(mma: TiledMma, extents: tuple[int, int], mode: int):
     """Two elements of a thread share a register just where they share the row (or column)."""
     layout = along(mma, extents, {mode})
     registers = np.asarray(layout(np.arange(layout.size())))
@@ -62,13 +62,13 @@ def test_registers_along_a_mode(mma: TiledMma, extents: tuple[int, int], mode: i
 
 
 @pytest.mark.parametrize("mma, extents", CASES)
-def test_registers_along_both_modes_are_all(mma: TiledMma, extents: tuple[int, int]) -> None:
+def test_registers_along_both_modes_are_all(mma: TiledMma, extents: tuple[int, int]):
     layout = along(mma, extents, (0, 1))
     assert np.asarray(layout(np.arange(layout.size()))).tolist() == list(range(layout.size()))
 
 
 @pytest.mark.parametrize("mma, extents", CASES)
-def test_lanes_that_share_rows(mma: TiledMma, extents: tuple[int, int]) -> None:
+def test_lanes_that_share_rows(mma: TiledMma, extents: tuple[int, int]):
     """The threads reached over those bits have the whole of each other's rows, nobody else any."""
     bits = lanes_along(mma, 1)
     assert bits == [1, 2]
@@ -82,19 +82,19 @@ def test_lanes_that_share_rows(mma: TiledMma, extents: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("mma, extents", ACROSS)
-def test_rows_that_several_warps_share(mma: TiledMma, extents: tuple[int, int]) -> None:
+def test_rows_that_several_warps_share(mma: TiledMma, extents: tuple[int, int]):
     with pytest.raises(LayoutError, match=r"expected each warp to have all of mode 1 of C"):
         lanes_along(mma, 1)
 
 
-def test_columns_within_a_warp_and_across() -> None:
+def test_columns_within_a_warp_and_across():
     assert lanes_along(warps(1, 2), 0) == [4, 8, 16]
     with pytest.raises(LayoutError, match="all of mode 0"):
         lanes_along(warpgroups(1, 64), 0)
 
 
 @pytest.mark.parametrize("mma, extents", CASES[:4])
-def test_accumulators_as_a(mma: TiledMma, extents: tuple[int, int]) -> None:
+def test_accumulators_as_a(mma: TiledMma, extents: tuple[int, int]):
     """Through the order, a thread's registers of C are its elements of A, in A's order."""
     order = as_operand_a(mma, mma, extents)
     c, a = (held(mma, which, extents) for which in ("C", "A"))
@@ -102,7 +102,7 @@ def test_accumulators_as_a(mma: TiledMma, extents: tuple[int, int]) -> None:
     assert (c[:, registers] == a).all() and sorted(registers) == list(range(c.shape[1]))
 
 
-def test_accumulators_as_a_worked_example() -> None:
+def test_accumulators_as_a_worked_example():
     mma = warps(1, 1)
     assert str(along(mma, (16, 16), (0, 1))) == "((2,2),1,2):((1,2),4,4)"
     assert str(as_operand_a(mma, mma, (16, 16))) == "((2,2,2),1,1):((1,2,4),4,8)"
@@ -112,6 +112,6 @@ def test_accumulators_as_a_worked_example() -> None:
     (warps(2, 2), (64, 64)),  # other rows
     (warps(4, 1, k=8, element="tf32"), (64, 64)),  # other columns
 ])  # fmt: skip
-def test_accumulators_that_are_no_a(second: TiledMma, extents: tuple[int, int]) -> None:
+def test_accumulators_that_are_no_a(second: TiledMma, extents: tuple[int, int]):
     with pytest.raises(LayoutError):
         as_operand_a(warps(4, 1), second, extents)

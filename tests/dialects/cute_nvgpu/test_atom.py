@@ -32,7 +32,7 @@ def check_every_element_of_the_matrix_is_held_once(atom: MmaAtom, operand: Opera
     assert len(np.unique(places, axis=0)) == len(places) == rows * columns
 
 
-def test_every_element_of_the_matrix_is_held_once() -> None:
+def test_every_element_of_the_matrix_is_held_once():
     assert not failures(check_every_element_of_the_matrix_is_held_once, product(ATOMS, OPERANDS))
 
 
@@ -45,7 +45,7 @@ def check_registers_hold_the_values(atom: MmaAtom) -> None:
         assert atom.registers("C") == atom.registers("D")
 
 
-def test_registers_hold_the_values() -> None:
+def test_registers_hold_the_values():
     assert not failures(check_registers_hold_the_values, product(ATOMS))
 
 
@@ -70,14 +70,14 @@ def check_metadata_and_scale_factors_cover_their_matrices(atom: MmaAtom) -> None
         assert len(times) == rows * columns and (times == choices).all()
 
 
-def test_metadata_and_scale_factors_cover_their_matrices() -> None:
+def test_metadata_and_scale_factors_cover_their_matrices():
     assert not failures(
         check_metadata_and_scale_factors_cover_their_matrices,
         product(atom for atom in ATOMS if len(atom.inputs) > 3),
     )
 
 
-def test_quad_pairs_as_the_isa_gives_them() -> None:
+def test_quad_pairs_as_the_isa_gives_them():
     """PTX ISA 9.7.14.5.1: threads 4q..4q+3 and 16+4q..16+4q+3 compute the q-th of four MMAs."""
     for row_major in (True, False):
         majors = ("row", "col") if row_major else ("col", "row")
@@ -95,7 +95,7 @@ def test_quad_pairs_as_the_isa_gives_them() -> None:
                 assert tuple(atom.coords("D")[lane, i]) == (x + high, column + 8 * quad)
 
 
-def test_sparse_fragments_as_the_isa_gives_them() -> None:
+def test_sparse_fragments_as_the_isa_gives_them():
     """PTX ISA 9.7.14.6.2.2 and 9.7.14.6.2.6: in the dense A, a thread's values stand in chunks of
     four columns from `firstcol` on; two of four are stored."""
     half = parse("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
@@ -126,7 +126,7 @@ def test_sparse_fragments_as_the_isa_gives_them() -> None:
         ("m16n8k64.row.col.f32.e4m3.e5m2.f32", 4),
     ],
 )
-def test_sparsity_selectors(mnemonic: str, contributors: int) -> None:
+def test_sparsity_selectors(mnemonic: str, contributors: int):
     """PTX ISA 9.7.14.6.1: one thread of a group, a pair or all four give the metadata."""
     atom = parse(f"mma.sp.sync.aligned.{mnemonic}")
     [selector] = atom.selectors
@@ -140,7 +140,7 @@ def test_sparsity_selectors(mnemonic: str, contributors: int) -> None:
         atom.check_selectors([])
 
 
-def test_scale_selectors() -> None:
+def test_scale_selectors():
     """PTX ISA 9.7.14.3, table 37."""
     scaled = "block_scale.scale_vec::{}X.f32.{}.e2m1.f32.{}"
     base = "mma.sync.aligned.m16n8k{}.row.col.kind::{}." + scaled
@@ -157,7 +157,7 @@ def test_scale_selectors() -> None:
 
 
 @pytest.mark.parametrize("vector, kind, k", [(1, "mxf8f6f4", 32), (2, "mxf4", 64)])
-def test_the_default_scale_vector(vector: int, kind: str, k: int) -> None:
+def test_the_default_scale_vector(vector: int, kind: str, k: int):
     short = f"mma.sync.aligned.m16n8k{k}.row.col.kind::{kind}.block_scale.f32.e2m1.e2m1.f32.ue8m0"
     long = short.replace("block_scale", f"block_scale.scale_vec::{vector}X")
     assert parse(short) == parse(long) and parse(short).mnemonic == long
@@ -165,7 +165,7 @@ def test_the_default_scale_vector(vector: int, kind: str, k: int) -> None:
         parse(short.replace(kind, "mxf4nvf4").replace("k32", "k64"))
 
 
-def test_coordinates_as_the_isa_gives_them() -> None:
+def test_coordinates_as_the_isa_gives_them():
     """PTX ISA 9.7.14.5.8: group = lane / 4, thread = lane % 4; a2, a3 are 8 rows further, a4 to a7
     8 columns; b2, b3 8 rows of B further; c2, c3 8 rows."""
     atom = parse(BF16)
@@ -182,7 +182,7 @@ def test_coordinates_as_the_isa_gives_them() -> None:
             assert tuple(atom.coords("C")[lane, i]) == (row, 2 * thread + (i & 1))
 
 
-def test_find_and_parse_agree() -> None:
+def test_find_and_parse_agree():
     atom = find("sm80.mma", (16, 8, 16), ("bf16", "bf16", "f32", "f32"))
     assert atom == parse(BF16) and atom.mnemonic == str(atom) == BF16
     assert (atom.op, atom.shape) == ("sm80.mma", (16, 8, 16))
@@ -207,7 +207,7 @@ def test_find_and_parse_agree() -> None:
         (BF16.replace(".f32.bf16", ".e99.bf16"), "got e99", "bf16"),
     ],
 )
-def test_illegal_mnemonics(mnemonic: str, found: str, nearest: str) -> None:
+def test_illegal_mnemonics(mnemonic: str, found: str, nearest: str):
     with pytest.raises(AtomError) as error:
         parse(mnemonic)
     assert found in str(error.value) and nearest in str(error.value)
@@ -216,17 +216,17 @@ def test_illegal_mnemonics(mnemonic: str, found: str, nearest: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "mma", "mma.sync", BF16 + ".x", "MMA" + BF16[3:], "\0", BF16[:-4]]
 )
-def test_what_is_no_mnemonic(text: str) -> None:
+def test_what_is_no_mnemonic(text: str):
     with pytest.raises(AtomError):
         parse(text)
 
 
-def test_unknown_op() -> None:
+def test_unknown_op():
     with pytest.raises(AtomError, match="expected an op of the lattice, got 'sm80\\.mna'"):
         find("sm80.mna", (16, 8, 16), ("bf16", "bf16", "f32", "f32"))
 
 
-def test_check() -> None:
+def test_check():
     atom = parse(BF16)
     for arch in ("sm_80", "sm_90a", "sm_120f"):
         atom.check(arch)

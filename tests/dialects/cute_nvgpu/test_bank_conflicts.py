@@ -17,12 +17,12 @@ from tilewright.dialects.cute_nvgpu.descriptors.bank_conflicts import (
     (4, 4, 1), (0, 4, 1), (8, 4, 2), (128, 4, 32), (2, 2, 1), (132, 4, 1),
     (8, 8, 1), (128, 8, 16), (16, 16, 1), (128, 16, 8), (144, 16, 1), (64, 16, 4),
 ])  # fmt: skip
-def test_strides(stride: int, width: int, expected: int) -> None:
+def test_strides(stride: int, width: int, expected: int):
     """Threads one after the other at a stride in bytes."""
     assert ways([i * stride for i in range(32)], width) == expected
 
 
-def test_ways_by_counting_words() -> None:
+def test_ways_by_counting_words():
     """Random addresses of 4 bytes: the fullest bank's different words."""
     rng = np.random.default_rng(0)
     for _ in range(50):
@@ -37,7 +37,7 @@ ROWS = {32: 1, 64: 2, 128: 3}
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("bits", [8, 16, 32])
-def test_rows_of_matrices(row: int, bits: int) -> None:
+def test_rows_of_matrices(row: int, bits: int):
     """ldmatrix reads 16 bytes of 8 neighbouring rows; cp.async writes rows from left to right."""
     columns, chunk = 8 * row // bits, 128 // bits
     per_row = row // 16
@@ -49,5 +49,5 @@ def test_rows_of_matrices(row: int, bits: int) -> None:
     assert reads.ways(bits, chosen) == writes.ways(bits, chosen) == 1
 
 
-def test_what_does_not_conflict_is_not_swizzled() -> None:
+def test_what_does_not_conflict_is_not_swizzled():
     assert choose_swizzle([WarpAccess.of(Layout(32, 8), 16)], 16).bits == 0

@@ -96,25 +96,25 @@ CASES = sorted(
         ),
     ],
 )
-def test_no_legal_atom(arguments: tuple, options: dict, message: str) -> None:
+def test_no_legal_atom(arguments: tuple, options: dict, message: str):
     with pytest.raises(AtomError) as error:
         select_atoms(*arguments, **options)
     assert message in str(error.value)
 
 
 @pytest.mark.parametrize("number, arch", list(enumerate(TARGETS)))
-def test_the_nearest_is_legal(number: int, arch: str) -> None:
+def test_the_nearest_is_legal(number: int, arch: str):
     """Whatever is asked for in vain, what is offered instead has atoms: other types each target."""
     for form, types in CASES if THOROUGH else CASES[number % 4 :: 4]:
         near, names = Contraction(TILE, types, form).nearest(target(arch))
         assert select_atoms(*TILE, names, arch, sparse=near.sparse, scale=near.scale)
 
 
-def test_forms_in_words() -> None:
+def test_forms_in_words():
     assert ContractionForm().named("MMA") == "dense MMA"
     assert ContractionForm(True, MX).named("MMA") == "sparse MMA scaled by 32 x ue8m0"
 
 
-def test_unknown_arch() -> None:
+def test_unknown_arch():
     with pytest.raises(TargetError, match="unknown target 'sm_81'"):
         select_atoms(*TILE, ("f16", "f16", "f32"), "sm_81")

@@ -38,14 +38,14 @@ from tilewright.dialects.cute_nvgpu.lattice.sm100 import UmmaKind
           "a_major": "mn"}),
     ],
 )  # fmt: skip
-def test_words_of_128x128(word: int, fields: dict[str, Any]) -> None:
+def test_words_of_128x128(word: int, fields: dict[str, Any]):
     """Those of the PTX ISA's examples and of CUTLASS's kernels, and each field of its own."""
     held = InstructionDescriptor(m=128, n=128, **fields)
     assert held.encode() == word
     assert InstructionDescriptor.decode(word, fields["kind"]) == held
 
 
-def test_no_two_fields_of_a_kind_share_a_bit() -> None:
+def test_no_two_fields_of_a_kind_share_a_bit():
     for kind, fields in FIELDS.items():
         seen = 0
         for field in fields:
@@ -69,12 +69,12 @@ def descriptors(draw: st.DrawFn) -> InstructionDescriptor:
 
 
 @given(descriptors())
-def test_decoding_gives_back_what_was_encoded(held: InstructionDescriptor) -> None:
+def test_decoding_gives_back_what_was_encoded(held: InstructionDescriptor):
     assert InstructionDescriptor.decode(held.encode(), held.kind) == held
 
 
 @given(descriptors(), st.integers(0, 31))
-def test_each_bit_says_something(held: InstructionDescriptor, bit: int) -> None:
+def test_each_bit_says_something(held: InstructionDescriptor, bit: int):
     """A word with another bit is another descriptor, or none."""
     try:
         other = InstructionDescriptor.decode(held.encode() ^ 1 << bit, held.kind)
@@ -109,7 +109,7 @@ def _plain(kind: UmmaKind, **fields: Any) -> InstructionDescriptor:
         ("mxf8f6f4", {"long_k": True}, "kind::mxf8f6f4 expected no long_k but False, got True"),
     ],
 )  # fmt: skip
-def test_what_the_word_cannot_say(kind: UmmaKind, fields: dict[str, Any], message: str) -> None:
+def test_what_the_word_cannot_say(kind: UmmaKind, fields: dict[str, Any], message: str):
     with pytest.raises(DescriptorError, match=message):
         _plain(kind, **fields)
 
@@ -125,6 +125,6 @@ def test_what_the_word_cannot_say(kind: UmmaKind, fields: dict[str, Any], messag
         (0x8A200480, "mxf4", "bits 25 set"),
     ],
 )
-def test_words_that_are_no_descriptor(word: int, kind: UmmaKind, message: str) -> None:
+def test_words_that_are_no_descriptor(word: int, kind: UmmaKind, message: str):
     with pytest.raises(DescriptorError, match=message):
         InstructionDescriptor.decode(word, kind)

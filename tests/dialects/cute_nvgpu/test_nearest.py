@@ -24,11 +24,11 @@ from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, distance
         (("mxf4", 4, None), [("mxf4nvf4", 4, "x"), ("mxf4", 2, "x")], ("mxf4nvf4", 4, "x")),
     ],
 )
-def test_closest(wanted: Any, legal: Any, nearest: Any) -> None:
+def test_closest(wanted: Any, legal: Any, nearest: Any):
     assert closest(wanted, legal) == nearest
 
 
-def test_ranges_as_their_values() -> None:
+def test_ranges_as_their_values():
     legal = range(24, 257, 8)
     for wanted in range(-20, 300):
         assert distance(closest(wanted, legal), wanted) == min(abs(x - wanted) for x in legal)

@@ -28,7 +28,7 @@ def number(arm: Arm) -> str:
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=number)
-def test_every_arm_is_a_row(arm: Arm) -> None:
+def test_every_arm_is_a_row(arm: Arm):
     atom = mnemonics()[arm.mnemonic]
     assert atom.row in MMA_ROWS and atom.op in TIERS
     assert (atom.shape[2], atom.shape[0]) == (arm.key.k, arm.key.m)
@@ -37,7 +37,7 @@ def test_every_arm_is_a_row(arm: Arm) -> None:
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=number)
-def test_slots(arm: Arm) -> None:
+def test_slots(arm: Arm):
     layouts = reference_layouts(arm.key)
     assert arm.slots == (("A", "B", "C", "E") if arm.key.sparse else ("A", "B", "C"))
     assert len(layouts) == len(arm.slots)
@@ -55,11 +55,11 @@ def test_slots(arm: Arm) -> None:
     list(enumerate([(8, 4, 4), (8, 4, 4), (4, 4, 4, 16), (16, 8, 4), (16, 8, 4), (8, 8, 4, 16),
                     (4, 2, 4)])),
 )  # fmt: skip
-def test_elements_a_thread(arm: int, values: tuple[int, ...]) -> None:
+def test_elements_a_thread(arm: int, values: tuple[int, ...]):
     assert tuple(each.size() // WARP for each in reference_layouts(ARMS[arm].key)) == values
 
 
-def test_fragments_as_the_isa_gives_them() -> None:
+def test_fragments_as_the_isa_gives_them():
     """PTX ISA 9.7.14.5.8 and 9.7.14.6.2.5, by coordinates of the first and the last thread."""
     a, b, c = reference_layouts(ReferenceKey(16, 16))
     assert [divmod(a((31, v)), 16)[::-1] for v in range(8)] == [
@@ -75,14 +75,14 @@ def test_fragments_as_the_isa_gives_them() -> None:
     assert [e((1, v)) for v in range(16)] == [8 + 16 * j for j in range(16)]
 
 
-def test_transposed_a_has_the_same_fragments() -> None:
+def test_transposed_a_has_the_same_fragments():
     plain, transposed = ReferenceKey(16, 16), ReferenceKey(16, 16, trans_a=True)
     assert reference_layouts(plain) == reference_layouts(transposed)
     with pytest.raises(AtomError, match=r"expected layouts row\.col, got row\.row .*ldmatrix"):
         parse("mma.sync.aligned.m16n8k16.row.row.f16.f16.f16.f16")
 
 
-def test_keys_are_apart() -> None:
+def test_keys_are_apart():
     assert len(ARMS) == len({arm.key for arm in ARMS}) == 7
 
 
@@ -94,7 +94,7 @@ def test_keys_are_apart() -> None:
         (ReferenceKey(32, 16, sparse=True, fp8=True), "K=32, M=16, fp8"),
     ],
 )
-def test_no_arm(key: ReferenceKey, near: str) -> None:
+def test_no_arm(key: ReferenceKey, near: str):
     with pytest.raises(AtomError) as error:
         reference_layouts(key)
     said = str(error.value)
@@ -102,7 +102,7 @@ def test_no_arm(key: ReferenceKey, near: str) -> None:
     assert said.endswith(f"got {key}; nearest legal: {near}")
 
 
-def test_the_page_lists_every_arm() -> None:
+def test_the_page_lists_every_arm():
     lines = [line for line in PAGE.splitlines() if re.match(r"\| \d \|", line)]
     assert lines == [
         f"| {i} | {arm.key} | `{arm.mnemonic}` | "
@@ -125,7 +125,7 @@ def same_key(arm: Arm) -> set[MmaAtom]:
     return found
 
 
-def test_the_key_leaves_the_element_type_open() -> None:
+def test_the_key_leaves_the_element_type_open():
     """The page names every row that shares an arm's key and not its layouts."""
     named = re.findall(r"`(mma\S+)` has the key of arm (\d)", PAGE)
     assert {(mnemonic, int(arm)) for mnemonic, arm in named} == {
@@ -141,7 +141,7 @@ FOOTPRINT = re.compile(
 )
 
 
-def test_the_page_counts_the_published_footprints() -> None:
+def test_the_page_counts_the_published_footprints():
     """Extents, strides, how many elements they span, and how many a thread holds."""
     rows = FOOTPRINT.findall(PAGE)
     assert len(rows) == 12
@@ -158,7 +158,7 @@ def test_the_page_counts_the_published_footprints() -> None:
         assert [int(each) for each in strides.split(",")] != list(flatten(canonical.stride))
 
 
-def test_the_metadata_strides_are_no_layout_of_e() -> None:
+def test_the_metadata_strides_are_no_layout_of_e():
     """The published triple is bits 21, 26 and 27: further than any word of metadata reaches."""
     triple = (0x200000, 0x4000000, 0x8000000)
     assert [step.bit_length() - 1 for step in triple] == [21, 26, 27]

@@ -76,7 +76,7 @@ def labels(choices: list[AtomChoice]) -> list[str]:
 
 
 @pytest.mark.parametrize(("arch", "types", "expected"), DENSE)
-def test_dense_order(arch: str, types: str, expected: list[str]) -> None:
+def test_dense_order(arch: str, types: str, expected: list[str]):
     assert labels(of_warps(*TILE, types.split(), arch)) == expected
 
 
@@ -97,7 +97,7 @@ def test_dense_order(arch: str, types: str, expected: list[str]) -> None:
         ("sm_120a", "e2m3 e4m3 f16", ["16x8x64 f8f6f4 ordered"]),
     ],
 )
-def test_sparse_order(arch: str, types: str, expected: list[str]) -> None:
+def test_sparse_order(arch: str, types: str, expected: list[str]):
     found = labels(of_warps(*TILE, types.split(), arch, sparse=True))
     short = [each.replace("sp::ordered_metadata", "ordered").removesuffix(" sp") for each in found]
     assert short == expected
@@ -115,7 +115,7 @@ def test_sparse_order(arch: str, types: str, expected: list[str]) -> None:
         ("e2m1 e2m1 f32", ScaleBlock(32, "ue4m3"), True, ["16x8x128 mxf4nvf4 ordered"]),
     ],
 )
-def test_scaled_order(types: str, scale: ScaleBlock, sparse: bool, expected: list[str]) -> None:
+def test_scaled_order(types: str, scale: ScaleBlock, sparse: bool, expected: list[str]):
     found = labels(of_warps(*TILE, types.split(), "sm_120a", scale=scale, sparse=sparse))
     assert [each.replace("sp::ordered_metadata", "ordered") for each in found] == expected
 
@@ -135,9 +135,7 @@ def test_scaled_order(types: str, scale: ScaleBlock, sparse: bool, expected: lis
         ((16, 8, 16), "s8 s8 s32", "sm_100a", "16x8x16"),
     ],
 )
-def test_small_tiles_waste_nothing(
-    tile: tuple[int, int, int], types: str, arch: str, best: str
-) -> None:
+def test_small_tiles_waste_nothing(tile: tuple[int, int, int], types: str, arch: str, best: str):
     assert labels(of_warps(*tile, types.split(), arch))[0] == best
 
 
@@ -209,25 +207,25 @@ def test_small_tiles_waste_nothing(
         ),
     ],
 )
-def test_reasons(types: str, arch: str, options: dict, reasons: list[str]) -> None:
+def test_reasons(types: str, arch: str, options: dict, reasons: list[str]):
     found = [choice.reason for choice in of_warps(*TILE, types.split(), arch, **options)]
     assert found == reasons
 
 
-def test_padding_is_a_reason() -> None:
+def test_padding_is_a_reason():
     first, second, last = of_warps(16, 8, 24, ("f16", "f16", "f32"), "sm_80")
     assert first.reason == "fewer multiply-adds, padding included, than 16x8x16: 3072, not 4096"
     assert (first.padding, second.padding, last.padding) == (0, 0.25, 0.5)
 
 
-def test_bit_op_narrows() -> None:
+def test_bit_op_narrows():
     for bit_op in ("xor", "and"):
         choices = of_warps(*TILE, ("b1", "b1", "s32"), "sm_90a", bit_op=bit_op)
         assert {choice.atom.row.bit_op for choice in choices} == {bit_op}
         assert len(choices) == 3
 
 
-def test_single_bits_by_version() -> None:
+def test_single_bits_by_version():
     """On sm_80 both operations are native; the one that is older comes first."""
     first, second = of_warps(*TILE, ("b1", "b1", "s32"), "sm_80")[:2]
     assert first.reason == "an older PTX ISA than 16x8x256 and: 7.0, not 7.1"
@@ -241,7 +239,7 @@ CASES = sorted(
 
 @pytest.mark.parametrize("arch", ["sm_70", "sm_75", "sm_80", "sm_89", "sm_90a", "sm_100f",
                                   "sm_120", "sm_120a", "sm_120f"])  # fmt: skip
-def test_the_list_is_legal_complete_and_ordered(arch: str) -> None:
+def test_the_list_is_legal_complete_and_ordered(arch: str):
     """For every form and element types of `mma`, against the mnemonics that the chip runs."""
     runs = [
         atom
@@ -281,7 +279,7 @@ def _scale(atom):
 
 @pytest.mark.parametrize("tile", list(product((1, 8, 24, 64), (7, 8, 128), (3, 16, 40))))
 @pytest.mark.parametrize("types", ["f16 f16 f32", "s8 s8 s32", "f64 f64 f64"])
-def test_choices_cover_the_tile(tile: tuple[int, int, int], types: str) -> None:
+def test_choices_cover_the_tile(tile: tuple[int, int, int], types: str):
     for choice in of_warps(*tile, types.split(), "sm_90a"):
         spans = [own * count for own, count in zip(choice.atom.shape, choice.tiles, strict=True)]
         assert all(
@@ -318,13 +316,13 @@ def test_choices_cover_the_tile(tile: tuple[int, int, int], types: str) -> None:
 )  # fmt: skip
 def test_instructions_of_warps_warpgroups_and_threads(
     tile: tuple[int, int, int], types: str, arch: str, options: dict, best: list[str]
-) -> None:
+):
     found = labels(select_atoms(*tile, types.split(), arch, **options))
     assert [name[: len(wanted)] for name, wanted in zip(found, best, strict=False)] == best
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_row_is_a_choice(family: str) -> None:
+def test_every_row_is_a_choice(family: str):
     """For its own form and types, on a chip that has it; and each choice is a legal atom."""
     for row in FAMILIES[family]:
         arch = next(name for name, chip in TARGETS.items() if chip.supports(row.target))
@@ -338,7 +336,7 @@ def test_every_row_is_a_choice(family: str) -> None:
             assert choice.reason
 
 
-def test_one_sum_stays_in_one_quad_pair() -> None:
+def test_one_sum_stays_in_one_quad_pair():
     """The four MMAs of m8n8k4 share the tile's rows and columns, never one element's K."""
     one, four = (
         of_warps(m, n, 16, ("f16", "f16", "f32"), "sm_70")[0] for m, n in ((8, 8), (16, 16))
@@ -347,7 +345,7 @@ def test_one_sum_stays_in_one_quad_pair() -> None:
     assert four.tiles == (2, 2, 4) and four.instructions == 4 and four.padding == 0
 
 
-def test_registers() -> None:
+def test_registers():
     """A, B and the accumulators; metadata and scale factors a register each; f64 counts twice."""
     found = {
         arch: of_warps(*TILE, types.split(), arch, **options)[0].registers

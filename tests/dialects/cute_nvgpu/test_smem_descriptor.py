@@ -35,14 +35,14 @@ descriptors = st.builds(
 )
 
 
-def test_the_bits_are_those_of_the_ptx_isa() -> None:
+def test_the_bits_are_those_of_the_ptx_isa():
     word = SmemDescriptor(0x400, 0x80, 0x1000, 128, 5).encode()
     assert word == 0x40 | 0x8 << 16 | 0x100 << 32 | 5 << 49 | 1 << 62
     assert [field.bits for field in BIT_FIELDS] == ["13-0", "29-16", "45-32", "51-49", "63-62"]
 
 
 @given(descriptors)
-def test_decoding_gives_back_what_was_encoded(descriptor: SmemDescriptor) -> None:
+def test_decoding_gives_back_what_was_encoded(descriptor: SmemDescriptor):
     assert SmemDescriptor.decode(descriptor.encode()) == descriptor
 
 
@@ -56,7 +56,7 @@ def test_decoding_gives_back_what_was_encoded(descriptor: SmemDescriptor) -> Non
         ({"base_offset": 8}, "expected 0 to 7 for the matrix base offset, got 0x8"),
     ],
 )
-def test_what_the_word_cannot_hold(field: dict[str, int], message: str) -> None:
+def test_what_the_word_cannot_hold(field: dict[str, int], message: str):
     plain = {"start_address": 0, "leading_byte_offset": 16, "stride_byte_offset": 16}
     with pytest.raises(DescriptorError, match=message):
         SmemDescriptor(**(plain | field))
@@ -65,7 +65,7 @@ def test_what_the_word_cannot_hold(field: dict[str, int], message: str) -> None:
 @pytest.mark.parametrize(
     "word, message", [(1 << 64, "a word of 64 bits"), (1 << 46, "bits 46 set"), (-1, "64 bits")]
 )
-def test_words_that_are_no_descriptor(word: int, message: str) -> None:
+def test_words_that_are_no_descriptor(word: int, message: str):
     with pytest.raises(DescriptorError, match=message):
         SmemDescriptor.decode(word)
 
@@ -104,7 +104,7 @@ def tiles(draw: st.DrawFn) -> tuple[Layout | ComposedLayout, int, str, int]:
 @given(tiles())
 def test_a_layout_comes_back_as_addresses(
     tile: tuple[Layout | ComposedLayout, int, str, int],
-) -> None:
+):
     layout, bits, major, address = tile
     mn, k = (layout[mode].size() for mode in (0, 1))
     found = solve(layout, bits, major)  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def test_a_layout_comes_back_as_addresses(
         ("S<1,2,3> o 0 o ((8,2),(4,2)):((8,64),(1,4))", 1, 16),
     ],
 )
-def test_the_examples_of_the_ptx_isa_on_tf32(text: str, lead: int, stride: int) -> None:
+def test_the_examples_of_the_ptx_isa_on_tf32(text: str, lead: int, stride: int):
     _check_example(text, 32, lead, stride)
 
 
@@ -138,7 +138,7 @@ def test_the_examples_of_the_ptx_isa_on_tf32(text: str, lead: int, stride: int) 
         ("S<2,3,3> o 0 o ((8,4,2),(8,2)):((1,8,256),(32,512))", 32, 64),
     ],
 )
-def test_the_examples_of_the_ptx_isa_on_bf16(text: str, lead: int, stride: int) -> None:
+def test_the_examples_of_the_ptx_isa_on_bf16(text: str, lead: int, stride: int):
     _check_example(text, 16, lead, stride)
 
 
@@ -147,13 +147,13 @@ def _check_example(text: str, bits: int, lead: int, stride: int) -> None:
     assert (word >> 16 & 0x3FFF, word >> 32 & 0x3FFF) == (lead, stride)
 
 
-def test_a_k_block_inside_a_swizzle_atom_advances_the_start_address() -> None:
+def test_a_k_block_inside_a_swizzle_atom_advances_the_start_address():
     tile = solve(parse_layout("S<3,3,3> o 32 o (64,16):(64,1)"), 16)
     assert tile.at(0x400).start_address == 0x440
     assert tile.at(0x400).base_offset == 0
 
 
-def test_a_pattern_off_its_boundary_has_a_base_offset() -> None:
+def test_a_pattern_off_its_boundary_has_a_base_offset():
     tile = solve(parse_layout("S<3,3,3> o 0 o (64,16):(64,1)"), 16)
     assert tile.at(0x480).base_offset == 1
     assert tile.at(0x800).base_offset == 0
@@ -174,12 +174,12 @@ def test_a_pattern_off_its_boundary_has_a_base_offset() -> None:
         ("((8,8),(8,2)):((8,60),(1,64))", 16, "a multiple of 16 below 0x40000 for the stride"),
     ],
 )
-def test_layouts_that_no_descriptor_expresses(text: str, bits: int, message: str) -> None:
+def test_layouts_that_no_descriptor_expresses(text: str, bits: int, message: str):
     with pytest.raises(DescriptorError, match=message):
         solve(parse_layout(text), bits)
 
 
-def test_extents_that_are_no_whole_chunks() -> None:
+def test_extents_that_are_no_whole_chunks():
     descriptor = SmemDescriptor(0, 16, 128)
     with pytest.raises(DescriptorError, match="whole chunks of 8 elements along the K mode"):
         descriptor.layout("k", (64, 12), 16)
@@ -194,14 +194,14 @@ offsets = st.integers(0, (1 << 14) - 1).map(lambda each: each * CHUNK)
        st.integers(0, 1))  # fmt: skip
 def test_tcgen05_decoding_gives_back_what_was_encoded(
     start: int, lead: int, stride: int, mode: SwizzleMode, base: int, absolute: int
-) -> None:
+):
     held = SmemDescriptor(
         start, lead, stride, mode.width, base, mode.atom, absolute, format=TCGEN05
     )
     assert SmemDescriptor.decode(held.encode(), TCGEN05) == held
 
 
-def test_the_bits_of_tcgen05() -> None:
+def test_the_bits_of_tcgen05():
     assert [field.bits for field in TCGEN05.fields] == [
         "13-0", "29-16", "45-32", "48-46", "51-49", "52", "63-61"
     ]  # fmt: skip
@@ -220,19 +220,19 @@ def test_the_bits_of_tcgen05() -> None:
         (0x4020404000010000, "bits 53 set"),
     ],
 )  # fmt: skip
-def test_words_that_are_no_descriptor_of_tcgen05(word: int, message: str) -> None:
+def test_words_that_are_no_descriptor_of_tcgen05(word: int, message: str):
     with pytest.raises(DescriptorError, match=message):
         SmemDescriptor.decode(word, TCGEN05)
 
 
-def test_what_wgmma_has_not() -> None:
+def test_what_wgmma_has_not():
     with pytest.raises(DescriptorError, match="expected swizzle atoms of 16 bytes, got 32"):
         SmemDescriptor(0, 16, 16, 128, swizzle_atom=32)
     with pytest.raises(DescriptorError, match="a relative LBO for wgmma, got absolute"):
         SmemDescriptor(0, 16, 16, absolute=1)
 
 
-def test_an_absolute_offset_has_no_layout() -> None:
+def test_an_absolute_offset_has_no_layout():
     held = SmemDescriptor(0, 16, 16, 128, absolute=1, format=TCGEN05)
     with pytest.raises(DescriptorError, match="expected a relative LBO for a layout"):
         held.layout("k", (8, 16), 16)
@@ -242,7 +242,7 @@ def test_an_absolute_offset_has_no_layout() -> None:
 @given(tiles())
 def test_both_formats_express_one_layout_alike(
     format: DescriptorFormat, tile: tuple[Layout | ComposedLayout, int, str, int]
-) -> None:
+):
     layout, bits, major, address = tile
     mn, k = (layout[mode].size() for mode in (0, 1))
     one, other = (solve(layout, bits, major, each).at(address) for each in (WGMMA, format))  # type: ignore[arg-type]
@@ -255,9 +255,7 @@ def test_both_formats_express_one_layout_alike(
 @pytest.mark.parametrize(
     "runs, groups, lead, stride", [(1, 1, 0, 0), (2, 2, 512, 128), (4, 3, 4096, 256)]
 )
-def test_swizzles_that_keep_32_bytes_together(
-    runs: int, groups: int, lead: int, stride: int
-) -> None:
+def test_swizzles_that_keep_32_bytes_together(runs: int, groups: int, lead: int, stride: int):
     """tf32, MN-major: rows of 128 bytes, four of them an atom, S<2,5,2> on bytes."""
     text = f"S<2,3,2> o 0 o ((32,{runs}),(4,{groups})):((1,{lead}),(32,{stride}))"
     layout = parse_layout(text)

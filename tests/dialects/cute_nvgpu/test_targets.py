@@ -32,11 +32,11 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
         ("sm_120f", "sm_80", True),
     ],
 )
-def test_supports(arch: str, minimum: str, runs: bool) -> None:
+def test_supports(arch: str, minimum: str, runs: bool):
     assert target(arch).supports(target(minimum)) is runs
 
 
-def test_every_target_supports_itself_and_the_oldest() -> None:
+def test_every_target_supports_itself_and_the_oldest():
     for name, each in TARGETS.items():
         assert each.name == str(each) == name
         assert each.supports(each) and each.supports(target("sm_70"))
@@ -52,7 +52,7 @@ def test_every_target_supports_itself_and_the_oldest() -> None:
         (["sm_120f", "sm_90"], "sm_120a"),
     ],
 )
-def test_lowest(requirements: list[str], found: str) -> None:
+def test_lowest(requirements: list[str], found: str):
     result = lowest([target(each) for each in requirements])
     assert result.number == target(found).number
     assert all(result.supports(target(each)) for each in requirements)
@@ -62,13 +62,13 @@ BLACKWELL = any_of("sm_100f", "sm_110f", "sm_120f")
 
 
 @pytest.mark.parametrize("arch", TARGETS)
-def test_any_of_several_targets(arch: str) -> None:
+def test_any_of_several_targets(arch: str):
     runs = any(target(arch).supports(each) for each in BLACKWELL.targets)
     assert target(arch).supports(BLACKWELL) is runs
     assert runs == (arch[-1] in "af" and arch != "sm_90a")
 
 
-def test_any_of_in_words() -> None:
+def test_any_of_in_words():
     assert str(BLACKWELL) == BLACKWELL.name == "sm_100f, sm_110f or sm_120f"
     assert BLACKWELL.at_least == "sm_100f, sm_110f or sm_120f, or later of the same family"
     assert any_of("sm_120a", "sm_121a").at_least == "sm_120a or sm_121a"
@@ -93,14 +93,14 @@ def test_any_of_in_words() -> None:
         ("sm_121f", "sm_120f"),
     ],
 )
-def test_lowest_that_an_arch_runs(arch: str | None, found: str) -> None:
+def test_lowest_that_an_arch_runs(arch: str | None, found: str):
     chip = None if arch is None else target(arch)
     assert lowest([target("sm_80"), BLACKWELL], chip) == target(found)
     if chip is not None:
         assert lowest([target("sm_80")], chip) == target("sm_80")
 
 
-def test_an_arch_that_lacks_a_requirement() -> None:
+def test_an_arch_that_lacks_a_requirement():
     said = "instructions require sm_100f, sm_110f or sm_120f, or later of the same family; got "
     with pytest.raises(TargetError, match=f"{said}target sm_90a"):
         lowest([target("sm_90"), BLACKWELL], target("sm_90a"))
@@ -108,12 +108,12 @@ def test_an_arch_that_lacks_a_requirement() -> None:
         lowest([target("sm_90a"), BLACKWELL])
 
 
-def test_no_target_for_two_architectures() -> None:
+def test_no_target_for_two_architectures():
     with pytest.raises(TargetError, match="no target supports all of sm_100a; sm_90a"):
         lowest([target("sm_90a"), target("sm_100a")])
 
 
 @pytest.mark.parametrize("name", ["", "sm_1", "90", "sm_90b", "SM_90", "compute_90"])
-def test_unknown_names(name: str) -> None:
+def test_unknown_names(name: str):
     with pytest.raises(TargetError, match=r"unknown target '.*'; nearest legal: sm_"):
         target(name)

@@ -63,7 +63,7 @@ VALUES = ("(1,8):(0,1)", "(4,1):(1,0)", "(2,4):(4,1)", "(2,2):(1,2)", "(1,1):(0,
 )
 def test_value_v_of_thread_t_is_where_the_layouts_say(
     threads: str, values: str, down: int, right: int
-) -> None:
+):
     """Element (i, j) of the values of thread (m, n) is (i + VM*m, j + VN*n): values interleave."""
     t, v = Layout.parse(threads), Layout.parse(values)
     copy = make_tiled_copy(copier("universal", bits=16), t, v)
@@ -85,7 +85,7 @@ def test_value_v_of_thread_t_is_where_the_layouts_say(
     np.testing.assert_array_equal(found, indices(copy, "D", (rows, columns)))
 
 
-def test_the_copy_of_cutes_sm80_tutorial() -> None:
+def test_the_copy_of_cutes_sm80_tutorial():
     """sgemm_sm80.cu: threads 16x8 k-major, 8 values each along k."""
     copy = make_tiled_copy(
         copier("cp_async", bits=128, cache="ca"), Layout((16, 8), (8, 1)), Layout((1, 8))
@@ -118,7 +118,7 @@ def same(a: Layout, b: Layout) -> bool:
 
 
 @pytest.mark.parametrize(("number", "trans"), CUTE_TRAITS)
-def test_traits_are_those_of_cute(number: int, trans: bool) -> None:
+def test_traits_are_those_of_cute(number: int, trans: bool):
     memory, registers = (Layout.parse(text) for text in CUTE_TRAITS[number, trans])
     loads = copier("ldmatrix", number=number, trans=trans).copy_traits
     stores = copier("stmatrix", number=number, trans=trans).copy_traits
@@ -166,9 +166,7 @@ def fragment(mma: TiledMma, which: Literal["A", "B", "C"], shape: tuple[int, int
 @pytest.mark.parametrize("number", [1, 2, 4])
 @pytest.mark.parametrize("which", ["A", "B"])
 @pytest.mark.parametrize("name", MMAS)
-def test_ldmatrix_brings_what_the_mma_reads(
-    name: str, which: Literal["A", "B"], number: int
-) -> None:
+def test_ldmatrix_brings_what_the_mma_reads(name: str, which: Literal["A", "B"], number: int):
     """The rows that partition_S names, through the instruction, into the registers that retile
     names, are the MMA's fragment."""
     mma = tiled(name)
@@ -191,7 +189,7 @@ def test_ldmatrix_brings_what_the_mma_reads(
 
 
 @pytest.mark.parametrize("number", [2, 4])
-def test_ldmatrix_transposes_what_lies_along_n(number: int) -> None:
+def test_ldmatrix_transposes_what_lies_along_n(number: int):
     """B with N contiguous: each named run goes along N, `.trans` turns the matrices."""
     mma = tiled("2x2 warps, 32x32x16")
     copy = make_tiled_copy_of("B", copier("ldmatrix", number=number, trans=True), mma)
@@ -211,7 +209,7 @@ def test_ldmatrix_transposes_what_lies_along_n(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
-def test_stmatrix_stores_what_the_mma_holds(number: int) -> None:
+def test_stmatrix_stores_what_the_mma_holds(number: int):
     mma = tiled("2x2 warps, 32x32x16")
     copy = make_tiled_copy_of("C", copier("stmatrix", number=number), mma)
     shape = (64, 64)
@@ -238,7 +236,7 @@ def fault(layout_tv: str, *tiler: int, **atom: object) -> str:
     return why_no_tiled_copy(copy) or "none"
 
 
-def test_what_is_no_tiled_copy() -> None:
+def test_what_is_no_tiled_copy():
     assert fault("((4,32),8):((256,1),32)", 32, 32) == "none"
     assert "cover the tile of 2048 elements" in fault("((4,32),8):((256,1),32)", 32, 64)
     assert "cover the tile of 1024 elements" in fault("((4,32),8):((128,1),32)", 32, 32)
@@ -246,7 +244,7 @@ def test_what_is_no_tiled_copy() -> None:
     assert "(thread, value)" in fault("(4,32,8):(256,1,32)", 32, 32)
 
 
-def test_a_fragment_that_is_not_the_tile_s() -> None:
+def test_a_fragment_that_is_not_the_tile_s():
     mma = tiled("2x2 warps, 32x32x16")
     copy = make_tiled_copy_of("A", copier("ldmatrix", number=4), mma)
     with pytest.raises(LayoutError):
@@ -265,12 +263,12 @@ def test_a_fragment_that_is_not_the_tile_s() -> None:
         ("ldmatrix", {"number": 3}, "x1 or x2 or x4, got x3; nearest legal: x2"),
     ],
 )
-def test_what_no_instruction_copies(kind: str, parameters: dict[str, object], message: str) -> None:
+def test_what_no_instruction_copies(kind: str, parameters: dict[str, object], message: str):
     with pytest.raises(AtomError, match=message):
         copier(kind, **parameters)
 
 
-def test_elements_of_other_widths() -> None:
+def test_elements_of_other_widths():
     """ldmatrix moves runs of 16 bytes, whatever they are made of."""
 
     def traits(element: str) -> CopyTraits:

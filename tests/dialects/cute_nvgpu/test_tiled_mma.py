@@ -62,14 +62,14 @@ def indices(mma: TiledMma, which: Operand, rows: int, columns: int) -> NDArray[n
     return np.stack(found)
 
 
-def test_there_are_atoms_of_every_dense_tier() -> None:
+def test_there_are_atoms_of_every_dense_tier():
     assert {atom.op for atom in DENSE} >= {"sm80.mma", "sm89.mma", "SM120.mma"}
     for op in ("sm80.sparse_mma", "SM120.mma_bs", "wmma.mma"):
         assert not any(atom.op == op for atom in DENSE)
 
 
 @pytest.mark.parametrize("which", OPERANDS)
-def test_one_atom_is_held_as_its_fragment_says(which: Operand) -> None:
+def test_one_atom_is_held_as_its_fragment_says(which: Operand):
     for atom in DENSE:
         mma = tiled(atom)
         rows, columns = atom.extents(which)
@@ -132,7 +132,7 @@ def tiled_mmas(draw: st.DrawFn) -> tuple[TiledMma, MmaAtom]:
 @given(tiled_mmas(), st.sampled_from(OPERANDS), st.sampled_from((1, 2)), st.sampled_from((1, 3)))
 def test_partitions_are_those_of_the_definition(
     made: tuple[TiledMma, MmaAtom], which: Operand, down: int, right: int
-) -> None:
+):
     mma, atom = made
     assert why_no_tiled_mma(mma) is None
     rows, columns = (
@@ -148,7 +148,7 @@ def test_partitions_are_those_of_the_definition(
 
 @settings(deadline=None)
 @given(tiled_mmas(), st.sampled_from(OPERANDS))
-def test_the_tv_layout_says_the_same(made: tuple[TiledMma, MmaAtom], which: Operand) -> None:
+def test_the_tv_layout_says_the_same(made: tuple[TiledMma, MmaAtom], which: Operand):
     mma, _ = made
     rows, columns = mma.tile_of(which)
     tv = mma.tv_layout(which)
@@ -158,7 +158,7 @@ def test_the_tv_layout_says_the_same(made: tuple[TiledMma, MmaAtom], which: Oper
     )
 
 
-def test_the_tile_of_cutes_sm80_tutorial() -> None:
+def test_the_tile_of_cutes_sm80_tutorial():
     """sgemm_sm80.cu: 2x2 warps, Tile<_32,_32,_16>."""
     mma = tiled(F16, Layout((2, 2, 1)), (Layout(32, 1), Layout(32, 1), Layout(16, 1)))
     assert (mma.threads, mma.tile_shape) == (128, (32, 32, 16))
@@ -169,7 +169,7 @@ def test_the_tile_of_cutes_sm80_tutorial() -> None:
 
 
 @pytest.mark.parametrize("n", [8, 64, 256])
-def test_warpgroups_hold_c_and_name_whole_matrices_of_a_and_b(n: int) -> None:
+def test_warpgroups_hold_c_and_name_whole_matrices_of_a_and_b(n: int):
     atom = find_wgmma("sm90.mma", (64, n, 16), ("bf16", "bf16", "f32"))
     mma = TiledMma(WGMMA_ATOM_TYPES["sm90.mma"](atom), Layout((2, 1, 1)))
     assert mma.tile_shape == (128, n, 16)
@@ -192,7 +192,7 @@ def fault(atom_layout: str, *permutation: str | None) -> str | None:
     return why_no_tiled_mma(tiled(F16, Layout.parse(atom_layout), tiles or None))
 
 
-def test_what_is_no_tiled_mma() -> None:
+def test_what_is_no_tiled_mma():
     assert fault("(2,2,1):(1,2,0)") is None
     assert "threads of their own" in (fault("(2,2,1):(1,1,0)") or "")
     assert "nearest legal: 32" in (fault("(2,2,1):(1,2,0)", "40:1", None, None) or "")
@@ -208,7 +208,7 @@ def test_what_is_no_tiled_mma() -> None:
     assert why_no_tiled_mma(tiled(quad_pair, Layout((2, 2, 1)))) is None
 
 
-def test_every_dense_atom_makes_a_tile_of_two_by_two_warps() -> None:
+def test_every_dense_atom_makes_a_tile_of_two_by_two_warps():
     for atom in DENSE:
         mma = tiled(atom, Layout((2, 2, 1)))
         assert why_no_tiled_mma(mma) is None

@@ -37,7 +37,7 @@ def laid_down(box: TmaBox, index: int) -> int:
 
 
 @pytest.mark.parametrize("name", TILES)
-def test_boxes_make_the_tile(name: str) -> None:
+def test_boxes_make_the_tile(name: str):
     tensor, text, extents = TILES[name]
     layout = parse_layout(text)
     tile = tuple(layout[mode].size() for mode in (0, 1))
@@ -57,7 +57,7 @@ def test_boxes_make_the_tile(name: str) -> None:
     assert seen == layout.size()
 
 
-def test_further_modes_are_one_long() -> None:
+def test_further_modes_are_one_long():
     batched = Layout((64, 64, 64), (64, 1, 4096))
     box = box_for(batched, (64, 64), parse_layout("S<3,3,3> o 0 o (64,64):(64,1)"), "bf16")
     assert (box.extents, box.modes) == ((64, 1, 64), (0, 2, 1))
@@ -66,7 +66,7 @@ def test_further_modes_are_one_long() -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from(sorted(TILES)), st.sampled_from(sorted(TILES)))
-def test_a_box_is_legal_for_tensor_maps(one: str, other: str) -> None:
+def test_a_box_is_legal_for_tensor_maps(one: str, other: str):
     tensor, text, _ = TILES[one]
     layout = parse_layout(text)
     tile = tuple(layout[mode].size() for mode in (0, 1))
@@ -87,12 +87,12 @@ def test_a_box_is_legal_for_tensor_maps(one: str, other: str) -> None:
         ("(64,64):(64,1)", "S<3,3,3> o 0 o (64,32):(32,1)", "tile"),
     ],
 )
-def test_what_no_box_copies(tensor: str, text: str, message: str) -> None:
+def test_what_no_box_copies(tensor: str, text: str, message: str):
     with pytest.raises(LayoutError, match=message):
         box_for(Layout.parse(tensor), (64, 64), parse_layout(text), "bf16")
 
 
-def test_what_is_no_instruction() -> None:
+def test_what_is_no_instruction():
     with pytest.raises(AtomError, match="a reduction of add"):
         TmaInstruction("reduce")
     with pytest.raises(AtomError, match="with reduce alone, got add"):

@@ -75,7 +75,7 @@ paths = pytest.mark.parametrize("path", DATA_PATHS, ids=lambda path: path.letter
 
 @paths
 @pytest.mark.parametrize("n, bits", [(16, 16), (16, 32), (64, 16), (256, 32)])
-def test_accumulator(path: DataPath, n: int, bits: int) -> None:
+def test_accumulator(path: DataPath, n: int, bits: int):
     layout = accumulator(path, n, bits)
     assert (layout[0].size(), layout[1].size()) == (path.m, n)
     found: set[tuple[int, int, int]] = set()
@@ -88,7 +88,7 @@ def test_accumulator(path: DataPath, n: int, bits: int) -> None:
     assert len(found) == path.m * n
 
 
-def test_which_path() -> None:
+def test_which_path():
     letters = {
         (m, group, ws, sparse): path.letter
         for path in DATA_PATHS
@@ -110,7 +110,7 @@ def test_which_path() -> None:
 
 @paths
 @pytest.mark.parametrize("bits", [4, 8, 16, 32])
-def test_multiplicand(path: DataPath, bits: int) -> None:
+def test_multiplicand(path: DataPath, bits: int):
     """A's rows lie in the lanes of D's first part, K packed with low bits first."""
     k = 256 // bits
     layout, again = multiplicand(path, k, bits), copies(path, bits)
@@ -129,7 +129,7 @@ def test_multiplicand(path: DataPath, bits: int) -> None:
     assert {lane for _, lane, _, _ in found} >= used
 
 
-def test_metadata() -> None:
+def test_metadata():
     """Of M = 128, bit by bit, as the formulas for f16 and 8-bit types have it."""
     path = data_path(128, sparse=True)
     f16, f8 = metadata(path, 16, 16), metadata(path, 8, 32)
@@ -145,7 +145,7 @@ def test_metadata() -> None:
 
 @paths
 @pytest.mark.parametrize("bits, indices", [(32, 16), (16, 16), (8, 32), (4, 32)])
-def test_metadata_once_each(path: DataPath, bits: int, indices: int) -> None:
+def test_metadata_once_each(path: DataPath, bits: int, indices: int):
     layout, again = metadata(path, bits, indices), copies(path, 2)
     found = {place(layout(i) + again(copy), 2)
              for i in range(layout.size()) for copy in range(again.size())}  # fmt: skip
@@ -156,7 +156,7 @@ def test_metadata_once_each(path: DataPath, bits: int, indices: int) -> None:
 
 
 @pytest.mark.parametrize("rows", [8, 32, 64, 128, 256])
-def test_scale_factors(rows: int) -> None:
+def test_scale_factors(rows: int):
     layout = scale_factors(rows)
     found: set[Place] = set()
     for row in range(rows):
@@ -166,13 +166,13 @@ def test_scale_factors(rows: int) -> None:
     assert len(found) == 16 * rows
 
 
-def test_scale_factors_of_several_words() -> None:
+def test_scale_factors_of_several_words():
     """Factors beyond a word go on behind all columns, or behind a group of columns."""
     assert place(scale_factors(128, 2)(5, 4), 8) == (0, 5, 4, 0)
     assert place(scale_factors(96, 2, 4)(40, 6), 8) == (0, 8, 5, 16)
 
 
-def test_halved_scale_factors() -> None:
+def test_halved_scale_factors():
     layout = halved_scale_factors(128)
     for column in range(128):
         found = place(layout(column, 2), 8)
@@ -214,7 +214,7 @@ def packed_cells(shape: TmemShape, t: int, r: int, part: int) -> tuple[int, int]
 
 
 @accesses
-def test_access(shape: TmemShape, number: int, packed: bool) -> None:
+def test_access(shape: TmemShape, number: int, packed: bool):
     access = access_of(shape, number, packed)
     cells, memory = access.cells(), access.memory(16 if packed else 32)
     assert (cells[0].size(), cells[1].size()) == (32, access.registers)
@@ -238,7 +238,7 @@ def tiles() -> list[tuple[TmemShape, int, bool, int]]:
 
 
 @pytest.mark.parametrize("shape, number, packed, bits", tiles())
-def test_tile(shape: TmemShape, number: int, packed: bool, bits: int) -> None:
+def test_tile(shape: TmemShape, number: int, packed: bool, bits: int):
     """The fragment's layout and that of memory name the same places: lane + lanes * element."""
     access = access_of(shape, number, packed)
     memory, tile = access.memory(bits), access.tile(bits)
@@ -254,7 +254,7 @@ def test_tile(shape: TmemShape, number: int, packed: bool, bits: int) -> None:
 
 @settings(deadline=None)
 @given(st.sampled_from([each for each in ACCESSES if each[1] <= 32]))
-def test_each_cell_once(case: tuple[TmemShape, int, bool]) -> None:
+def test_each_cell_once(case: tuple[TmemShape, int, bool]):
     """A store hits no cell twice, and together with the others of its kind all of a window."""
     shape, number, packed = case
     half = number * (2 if packed else 1)
@@ -269,7 +269,7 @@ def test_each_cell_once(case: tuple[TmemShape, int, bool]) -> None:
         assert why_overlapping(access_of(shape, number, packed, half - 1)) is not None
 
 
-def test_accumulator_then_load() -> None:
+def test_accumulator_then_load():
     """16x256b of f32 is the accumulator fragment of mma.m16n8."""
     tile = access_of(TMEM_SHAPES["16x256b"], 4, packed=False).tile(32)
     for t in range(32):
@@ -278,7 +278,7 @@ def test_accumulator_then_load() -> None:
             assert tile(t, v) == row + 16 * column
 
 
-def test_find_access() -> None:
+def test_find_access():
     shape = TMEM_SHAPES["16x128b"]
     assert find_access(shape, 8) == TmemAccess(shape, 4)
     with pytest.raises(AtomError, match="got 256; nearest legal: 128"):
@@ -288,7 +288,7 @@ def test_find_access() -> None:
 # Copies
 
 
-def test_copy_lanes() -> None:
+def test_copy_lanes():
     lanes = {
         name: [[layout(row + layout[0].size() * copy) for copy in range(layout[1].size())]
                for row in range(layout[0].size())]

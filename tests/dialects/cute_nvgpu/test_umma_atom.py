@@ -34,7 +34,7 @@ def values(atom: UmmaAtom) -> tuple[Hashable, ...]:
 
 
 @pytest.mark.parametrize("row", UMMA_ROWS, ids=name)
-def test_mnemonic_and_descriptor_name_every_atom(row: UmmaRow) -> None:
+def test_mnemonic_and_descriptor_name_every_atom(row: UmmaRow):
     for atom in covering(ummas_of(row), values, times=8):
         assert umma_of(atom.mnemonic, atom.descriptor().encode()) == atom
         assert find_umma(
@@ -44,13 +44,13 @@ def test_mnemonic_and_descriptor_name_every_atom(row: UmmaRow) -> None:
 
 
 @pytest.mark.parametrize(("op", "kind"), OPS)
-def test_every_mnemonic_parses_to_itself(op: str, kind: Any) -> None:
+def test_every_mnemonic_parses_to_itself(op: str, kind: Any):
     found = list(mnemonics_of(op, kind))
     assert [parse_mnemonic(each.text) for each in found] == found
     assert len({each.text for each in found}) == len(found)
 
 
-def test_k_of_every_kind() -> None:
+def test_k_of_every_kind():
     ks = {(row.kind, row.sparse): set[int]() for row in UMMA_ROWS}
     for row in UMMA_ROWS:
         ks[row.kind, row.sparse].add(row.k)
@@ -102,7 +102,7 @@ def test_what_is_no_atom(
     types: tuple[str, str, str],
     more: dict[str, Any],
     message: str,
-) -> None:
+):
     with pytest.raises(AtomError, match=message):
         find_umma(op, shape, types, **more)
 
@@ -125,7 +125,7 @@ def test_what_is_no_atom(
         ("tcgen05.mma.cta_group::1.kind::f16.ashift.collector::a::use", "of a::lastuse|discard"),
     ],
 )  # fmt: skip
-def test_what_is_no_mnemonic(mnemonic: str, message: str) -> None:
+def test_what_is_no_mnemonic(mnemonic: str, message: str):
     with pytest.raises(AtomError, match=message.replace("{", r"\{").replace("|", r"\|")):
         parse_mnemonic(mnemonic)
 
@@ -151,17 +151,17 @@ DENSE = "tcgen05.mma.cta_group::1.kind::f16"
          "scale factors ue4m3"),
     ],
 )  # fmt: skip
-def test_descriptors_that_say_something_else(mnemonic: str, idesc: int, message: str) -> None:
+def test_descriptors_that_say_something_else(mnemonic: str, idesc: int, message: str):
     with pytest.raises(AtomError, match=message):
         umma_of(mnemonic, idesc)
 
 
-def test_a_word_that_is_no_descriptor_of_the_kind() -> None:
+def test_a_word_that_is_no_descriptor_of_the_kind():
     with pytest.raises(DescriptorError, match="bits 6 set"):
         umma_of(DENSE, 0x08200050)
 
 
-def test_d_has_a_cell_for_each_element() -> None:
+def test_d_has_a_cell_for_each_element():
     """Of the 13,000 atoms, one of each layout of D: rows differ in what they multiply."""
     layouts = {
         (atom.m, atom.n, atom.tmem_layout("D")): atom for row in UMMA_ROWS for atom in ummas_of(row)
@@ -176,7 +176,7 @@ def test_d_has_a_cell_for_each_element() -> None:
         assert coords[:, 1].max() < atom.n
 
 
-def test_coords_are_lane_column_and_bit() -> None:
+def test_coords_are_lane_column_and_bit():
     half = find_umma("sm100.mma", (64, 32, 16), ("f16", "f16", "f16"), frag_kind="ts")
     assert half.cells("D")[17, 5].tolist() == [33, 5, 0]
     assert half.cells("A")[17, 5].tolist() == [33, 2, 16]
@@ -189,13 +189,13 @@ def test_coords_are_lane_column_and_bit() -> None:
     assert sparse.cells("E")[9, 3].tolist() == [1, 0, 16 + 6]
 
 
-def test_only_tensor_memory_has_a_layout() -> None:
+def test_only_tensor_memory_has_a_layout():
     dense = find_umma("sm100.mma", (128, 64, 16), F16)
     with pytest.raises(AtomError, match="expected an operand in tensor memory, D, got B"):
         dense.tmem_layout("B")
 
 
-def test_availability() -> None:
+def test_availability():
     dense, integer = (
         find_umma("sm100.mma", (128, 64, k), types)
         for k, types in ((16, F16), (32, ("s8", "s8", "s32")))

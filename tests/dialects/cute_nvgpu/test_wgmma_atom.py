@@ -81,7 +81,7 @@ OF_A = {32: of_a32, 16: of_a16, 8: of_a8, 1: of_a1}
 
 
 @pytest.mark.parametrize("atom", FEW, ids=str)
-def test_a_in_registers(atom: WgmmaAtom) -> None:
+def test_a_in_registers(atom: WgmmaAtom):
     """A sparse A is held as the dense one of half its K (9.7.15.6.2)."""
     found, place = atom.coords("A"), OF_A[atom.row.multiplicand_bits]
     expected = [[place(thread, i) for i in range(atom.values("A"))] for thread in range(128)]
@@ -91,7 +91,7 @@ def test_a_in_registers(atom: WgmmaAtom) -> None:
 
 @pytest.mark.parametrize("atom", FEW, ids=str)
 @pytest.mark.parametrize("n", [8, 24, 256])
-def test_accumulators(atom: WgmmaAtom, n: int) -> None:
+def test_accumulators(atom: WgmmaAtom, n: int):
     atom = replace(atom, n=n)
     expected = [[of_d(thread, i) for i in range(n // 2)] for thread in range(128)]
     for operand in ("C", "D"):
@@ -99,7 +99,7 @@ def test_accumulators(atom: WgmmaAtom, n: int) -> None:
 
 
 @pytest.mark.parametrize("atom", SPARSE, ids=str)
-def test_metadata_covers_its_rows_once_for_every_selector(atom: WgmmaAtom) -> None:
+def test_metadata_covers_its_rows_once_for_every_selector(atom: WgmmaAtom):
     """Warp w speaks of rows 16w to 16w + 15 (9.7.15.6.2); a pair of threads of each group of four,
     or all four, give the indices (9.7.15.6.1)."""
     found = atom.coords("E")
@@ -114,7 +114,7 @@ def test_metadata_covers_its_rows_once_for_every_selector(atom: WgmmaAtom) -> No
         assert set(found[thread, :, 0] // 16) == {thread // 32}
 
 
-def test_metadata_of_16_bits_and_8_bits() -> None:
+def test_metadata_of_16_bits_and_8_bits():
     """A word holds a stretch of rows g and g + 8, or one row's (9.7.15.6.2.1, 9.7.15.6.2.3)."""
     half = parse_wgmma("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16").coords("E")
     assert half[5].tolist() == [[1 + 8 * (i // 8), 8 + i % 8] for i in range(16)]
@@ -123,7 +123,7 @@ def test_metadata_of_16_bits_and_8_bits() -> None:
     assert byte[6].tolist() == [[1, 16 + i] for i in range(16)]
 
 
-def test_shapes_are_those_of_the_table() -> None:
+def test_shapes_are_those_of_the_table():
     """9.7.15.2."""
     eights, sixteens = list(range(8, 257, 8)), [8, 16, 24, 32, *range(48, 257, 16)]
     for row in WGMMA_ROWS:
@@ -143,18 +143,18 @@ def check_mnemonics_parse_back(atom: WgmmaAtom) -> None:
     assert canonical_wgmma(atom.mnemonic) == atom.mnemonic
 
 
-def test_mnemonics_parse_back() -> None:
+def test_mnemonics_parse_back():
     assert not failures(check_mnemonics_parse_back, product(ATOMS))
 
 
-def test_satfinite_before_the_types() -> None:
+def test_satfinite_before_the_types():
     late = "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.u8.satfinite"
     early = "wgmma.mma_async.sp.sync.aligned.m64n8k64.satfinite.s32.s8.u8"
     assert parse_wgmma(early) == parse_wgmma(late) and parse_wgmma(late).satfinite
     assert canonical_wgmma(early) == late
 
 
-def test_immediates() -> None:
+def test_immediates():
     """9.7.15.5.2: floats are negated; 16-bit matrices in shared memory are transposed."""
     scales = ("imm-scale-a", "imm-scale-b")
     for atom in FEW:
@@ -214,7 +214,7 @@ ILLEGAL: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("words", "modifiers", "said"), ILLEGAL)
-def test_what_there_is_not(words: tuple[Any, ...], modifiers: dict[str, Any], said: str) -> None:
+def test_what_there_is_not(words: tuple[Any, ...], modifiers: dict[str, Any], said: str):
     with pytest.raises(AtomError) as caught:
         find_wgmma(*words, **modifiers)
     assert said in str(caught.value)
@@ -239,13 +239,13 @@ def test_what_there_is_not(words: tuple[Any, ...], modifiers: dict[str, Any], sa
         (f"{HALF}.and.popc", f"expected no bit operation for (f16, f16, f32), got '{HALF}.and."),
     ],
 )
-def test_what_is_no_mnemonic(mnemonic: str, said: str) -> None:
+def test_what_is_no_mnemonic(mnemonic: str, said: str):
     with pytest.raises(AtomError) as caught:
         parse_wgmma(mnemonic)
     assert said in str(caught.value)
 
 
-def test_operands_that_registers_do_not_hold() -> None:
+def test_operands_that_registers_do_not_hold():
     atom = parse_wgmma(HALF)
     for operand, why in (("B", "got 'B' (B is always in shared memory)"), ("E", "got 'E'")):
         with pytest.raises(AtomError) as caught:
@@ -253,7 +253,7 @@ def test_operands_that_registers_do_not_hold() -> None:
         assert str(caught.value) == f"{HALF} expected a register operand of A, C, D, {why}"
 
 
-def test_selectors() -> None:
+def test_selectors():
     sparse = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16"
     parse_wgmma(sparse).check_selectors((1,))
     for mnemonic, said in (
@@ -265,7 +265,7 @@ def test_selectors() -> None:
         assert str(caught.value) == f"{mnemonic} {said}"
 
 
-def test_wgmma_runs_on_sm_90a_alone() -> None:
+def test_wgmma_runs_on_sm_90a_alone():
     for name in TARGETS:
         if name == "sm_90a":
             parse_wgmma(HALF).check(name)
@@ -275,14 +275,14 @@ def test_wgmma_runs_on_sm_90a_alone() -> None:
         assert str(caught.value) == f"{HALF} requires sm_90a, got {name} (PTX ISA 9.7.15.5.2)"
 
 
-def test_a_row_whose_layouts_do_not_cover_its_matrices_cannot_be_built() -> None:
+def test_a_row_whose_layouts_do_not_cover_its_matrices_cannot_be_built():
     [row] = [row for row in SM90_MMA if row.multiplicands == (("tf32", "tf32"),)]
     with pytest.raises(AssertionError):
         replace(row, k=6)
     assert isinstance(replace(row, k=16), WgmmaRow)
 
 
-def test_parameters() -> None:
+def test_parameters():
     atom = find_wgmma("sm90.mma", (64, 8, 32), ("s8", "u8", "s32"), frag_kind="rs", satfinite=True)
     assert atom.parameters == (
         "64x8x32, elem_type = (si8, ui8, i32), ab_major = (k, k), frag_kind = rs, satfinite"

@@ -35,13 +35,13 @@ def check_every_element_of_the_matrix_is_held_equally_often(
     assert atom.registers(operand) == ("b32", 8) if multiplicand else set(times) == {1}
 
 
-def test_every_element_of_the_matrix_is_held_equally_often() -> None:
+def test_every_element_of_the_matrix_is_held_equally_often():
     assert not failures(
         check_every_element_of_the_matrix_is_held_equally_often, product(ATOMS, OPERANDS)
     )
 
 
-def test_how_often_an_f16_element_is_held() -> None:
+def test_how_often_an_f16_element_is_held():
     """PTX ISA 9.7.14.4.1: eight registers whatever the extents, 16 x 16, 8 x 16 or 32 x 16."""
     shapes = {(16, 16, 16): (2, 2), (8, 32, 16): (4, 1), (32, 8, 16): (1, 4)}
     for (m, n, k), expected in shapes.items():
@@ -66,7 +66,7 @@ def check_loads_and_stores_have_the_layouts_of_the_mma(access: WmmaAccess) -> No
     assert row.target in [atom.row.target for atom in users]
 
 
-def test_loads_and_stores_have_the_layouts_of_the_mma() -> None:
+def test_loads_and_stores_have_the_layouts_of_the_mma():
     assert not failures(check_loads_and_stores_have_the_layouts_of_the_mma, product(ACCESSES))
 
 
@@ -89,12 +89,12 @@ def test_loads_and_stores_have_the_layouts_of_the_mma() -> None:
         ("wmma.load.a.sync.aligned.col.m8n32k16.shared.bf16", 16, (16, 8)),
     ],
 )
-def test_alignment(mnemonic: str, alignment: int, lines: tuple[int, int]) -> None:
+def test_alignment(mnemonic: str, alignment: int, lines: tuple[int, int]):
     access, space = parse_access(mnemonic)
     assert (access.alignment(space), access.lines) == (alignment, lines)
 
 
-def test_mnemonics_in_the_order_of_the_examples() -> None:
+def test_mnemonics_in_the_order_of_the_examples():
     """The examples of 9.7.14.4.3 to 9.7.14.4.5 have the shape in front of the layout."""
     assert parse("wmma.mma.sync.aligned.m16n16k16.row.col.f32.f32").mnemonic == F16
     examples = {
@@ -126,7 +126,7 @@ def test_mnemonics_in_the_order_of_the_examples() -> None:
         ("wmma.mma.sync.aligned.row.col.m16n16k16.f64.f64.f64.f64", "got 16x16x16", "8x8x4"),
     ],
 )
-def test_illegal_mmas(mnemonic: str, found: str, nearest: str) -> None:
+def test_illegal_mmas(mnemonic: str, found: str, nearest: str):
     with pytest.raises(AtomError) as error:
         parse(mnemonic)
     assert found in str(error.value) and nearest in str(error.value)
@@ -144,12 +144,12 @@ def test_illegal_mmas(mnemonic: str, found: str, nearest: str) -> None:
         ("wmma.load.b.sync.aligned.row.m8n8k32.u4", "a layout that b of u4 has, got row (elements"),
     ],
 )
-def test_illegal_loads(mnemonic: str, message: str) -> None:
+def test_illegal_loads(mnemonic: str, message: str):
     with pytest.raises(AtomError, match=re.escape(message)):
         parse_access(mnemonic)
 
 
-def test_find_access() -> None:
+def test_find_access():
     access = find_access("wmma.load", "a", (16, 16, 16), "f16", "row")
     assert access.mnemonic() == str(access) == LOAD
     assert access.mnemonic("shared") == LOAD.replace(".f16", ".shared.f16")
@@ -160,6 +160,6 @@ def test_find_access() -> None:
     ("stride", "several", "legal"),
     [(32, 1, True), (24, 1, True), (20, 1, False), (0, 1, False), (8, 2, True), (4, 2, False)],
 )
-def test_strides(stride: int, several: int, legal: bool) -> None:
+def test_strides(stride: int, several: int, legal: bool):
     access = parse_access(LOAD if several == 1 else "wmma.load.a.sync.aligned.row.m16n16k16.s8")[0]
     assert (access.why_stride(stride, None, several) is None) == legal

@@ -157,7 +157,7 @@ def programs() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name, type_, program, bound", list(programs()))
-def test_error(name: str, type_: str, program: Program, bound: float) -> None:
+def test_error(name: str, type_: str, program: Program, bound: float):
     rng = np.random.default_rng(len(name))
     arguments = [samples(type_, rng, 12)]
     for _ in range(OPERANDS.get(name, 1) - 1):
@@ -213,7 +213,7 @@ INF, NAN = np.inf, np.nan
         ("roundeven", (0.5, 1.5, -2.5), (0.0, 2.0, -2.0)),
     ],
 )
-def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], type_: str) -> None:
+def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], type_: str):
     real = REALS[type_]
     np.testing.assert_array_equal(
         run(name, type_, np.array(given, real)), np.array(wanted, real), strict=False
@@ -225,7 +225,7 @@ def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], t
 
 @pytest.mark.parametrize("type_", REALS)
 @pytest.mark.parametrize("name", ["powf", "atan2"])
-def test_edges_of_two(name: str, type_: str) -> None:
+def test_edges_of_two(name: str, type_: str):
     edges = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, INF, -INF, NAN]
     x, y = (side.ravel().astype(REALS[type_]) for side in np.meshgrid(edges, edges))
     with np.errstate(all="ignore"):
@@ -238,7 +238,7 @@ def test_edges_of_two(name: str, type_: str) -> None:
     )
 
 
-def test_coefficients_are_the_fits() -> None:
+def test_coefficients_are_the_fits():
     import fit  # pyright: ignore[reportMissingImports]
 
     assert fit.tables() == TABLES

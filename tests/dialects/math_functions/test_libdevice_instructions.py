@@ -73,7 +73,7 @@ WHOLE: dict[str, Callable[..., int]] = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_integers(name: str) -> None:
+def test_integers(name: str):
     row, random = LIBDEVICE[f"__nv_{name}"], np.random.default_rng(len(name))
     bits = int(row.result[1:])
     arguments = [
@@ -134,7 +134,7 @@ CASES: list[tuple[str, tuple[Any, ...], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "wanted"), CASES, ids=[case[0] for case in CASES])
-def test_between_types(name: str, arguments: tuple[Any, ...], wanted: list[Any]) -> None:
+def test_between_types(name: str, arguments: tuple[Any, ...], wanted: list[Any]):
     assert run(name, *arguments).tolist() == wanted
 
 
@@ -164,7 +164,7 @@ class _Forms:
 
 
 @pytest.mark.parametrize("name", LIBDEVICE)
-def test_a_program_is_of_forms_that_ptx_has(name: str) -> None:
+def test_a_program_is_of_forms_that_ptx_has(name: str):
     leaf, row = _Forms(), LIBDEVICE[name]
     result: Any = row.program(*(Value(leaf, 0, type_) for type_ in row.operands))
     assert result.type_ == row.result

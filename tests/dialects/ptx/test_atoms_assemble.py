@@ -35,7 +35,7 @@ REQUIREMENTS = sorted({(row.target, row.ptx_version) for row in MMA_ROWS}, key=s
 @pytest.mark.parametrize(("minimum", "version"), REQUIREMENTS, ids=str)
 def test_atoms_need_exactly_what_their_rows_say(
     minimum: Minimum, version: tuple[int, int], ptxas: Ptxas
-) -> None:
+):
     rows = [row for row in MMA_ROWS if (row.target, row.ptx_version) == (minimum, version)]
     atoms = [atom for row in rows for atom in atoms_of(row)]
     text, target = _text_of_atoms(atoms), lowest([minimum]).name
@@ -59,7 +59,7 @@ def _nearest_without(minimum: Minimum) -> list[str]:
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
-def test_atoms_assemble_on_later_chips(arch: str, ptxas: Ptxas) -> None:
+def test_atoms_assemble_on_later_chips(arch: str, ptxas: Ptxas):
     rows = [row for row in MMA_ROWS if TARGETS[arch].supports(row.target)]
     text = _text_of_atoms([atom for row in rows for atom in atoms_of(row)])
     assert complaints(text, ptxas(text, arch)) == {}
@@ -85,7 +85,7 @@ def _add(kernel: Kernel, atom: MmaAtom) -> None:
         kernel.output(kernel.add(MmaOp(inputs, atom, selectors)))
 
 
-def test_mnemonics_parse_back() -> None:
+def test_mnemonics_parse_back():
     for row in MMA_ROWS:
         for atom in atoms_of(row):
             assert parse(atom.mnemonic) == atom
@@ -111,7 +111,7 @@ def _line(shape: tuple[int, int, int], types: tuple[str, ...], modifier: str) ->
     )
 
 
-def test_ptxas_takes_no_atom_that_the_lattice_leaves_out(ptxas: Ptxas) -> None:
+def test_ptxas_takes_no_atom_that_the_lattice_leaves_out(ptxas: Ptxas):
     """These element types in every place, at every shape that any of them has, with modifiers."""
     inputs = ("f16", "bf16", "tf32", "f64", "s8", "u8", "f32")
     shapes = {row.shape for row in MMA_ROWS if row.multiplicands[0][0] in inputs}

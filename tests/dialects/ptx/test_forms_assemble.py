@@ -77,7 +77,7 @@ def name(requirement: Requirement) -> str:
 
 
 @pytest.mark.parametrize("requirement", sorted(requirements(), key=str), ids=name)
-def test_every_form_assembles(requirement: Requirement, ptxas: Ptxas) -> None:
+def test_every_form_assembles(requirement: Requirement, ptxas: Ptxas):
     """A kernel for each op that has forms of that requirement."""
     for target in alternatives(requirement.target):
         kernels: list[Kernel] = []
@@ -95,7 +95,7 @@ def test_every_form_assembles(requirement: Requirement, ptxas: Ptxas) -> None:
         assert complaints(text, ptxas(text, gpu_of(target.name))) == {}
 
 
-def test_no_form_needs_less_than_its_row_says(ptxas: Ptxas) -> None:
+def test_no_form_needs_less_than_its_row_says(ptxas: Ptxas):
     """Below the row's target or version, ptxas refuses each form above the baseline."""
     above = [(op, row) for op in SCALAR_OPS for row in op.ROW.forms.values()]
     for requirement in requirements() - {BASELINE}:
@@ -121,7 +121,7 @@ def refused(text: str, report: PtxasReport, lines: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_100a", "sm_120a"])
-def test_every_form_assembles_on_later_chips(arch: str, ptxas: Ptxas) -> None:
+def test_every_form_assembles_on_later_chips(arch: str, ptxas: Ptxas):
     kernel = Kernel()
     for op_type in SCALAR_OPS:
         for row in op_type.ROW.forms.values():
@@ -133,7 +133,7 @@ def test_every_form_assembles_on_later_chips(arch: str, ptxas: Ptxas) -> None:
     assert complaints(text, ptxas(text, arch)) == {}
 
 
-def test_rows_agree_with_their_keys() -> None:
+def test_rows_agree_with_their_keys():
     for op in SCALAR_OPS:
         for suffix, row in op.ROW.forms.items():
             assert row.suffix == suffix

@@ -90,7 +90,7 @@ def check_refused(text: str, mnemonic: str, target: str, version: tuple[int, int
 
 @pytest.mark.parametrize("space", ["global", "shared", "shared::cluster"])
 @pytest.mark.parametrize("access", ACCESS_TYPES)
-def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
+def test_loads_and_stores(space: str, access: str, ptxas: Ptxas):
     kernel = Kernel(shared=4096)
     for count in (1, 2, 4):
         if count * int(access[1:]) > VECTOR_BITS:
@@ -105,7 +105,7 @@ def test_loads_and_stores(space: str, access: str, ptxas: Ptxas) -> None:
     assert f"ld.{space}.v2.{access}" in text and f"st.{space}.{access}" in text
 
 
-def test_wider_vectors_need_a_later_target(ptxas: Ptxas) -> None:
+def test_wider_vectors_need_a_later_target(ptxas: Ptxas):
     kernel = Kernel()
     for access, count in (("b32", 8), ("f32", 8), ("b64", 4), ("f64", 4)):
         value = kernel.add(data.LdOp("global", access, kernel.pointer, 0, count))
@@ -117,7 +117,7 @@ def test_wider_vectors_need_a_later_target(ptxas: Ptxas) -> None:
         data.LdOp("shared", "b32", kernel.shared_address(64), 0, 8).verify()
 
 
-def test_parameters_of_every_type(ptxas: Ptxas) -> None:
+def test_parameters_of_every_type(ptxas: Ptxas):
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Block, Region
 
@@ -140,7 +140,7 @@ def test_parameters_of_every_type(ptxas: Ptxas) -> None:
     assert complaints(text, ptxas(text, "sm_75")) == {}
 
 
-def test_special_registers(ptxas: Ptxas) -> None:
+def test_special_registers(ptxas: Ptxas):
     for names, lowest in (
         ({*registers.SPECIAL_REGISTERS} - {*CLUSTER_REGISTERS}, None),
         (CLUSTER_REGISTERS, ("sm_90", (7, 8))),
@@ -151,7 +151,7 @@ def test_special_registers(ptxas: Ptxas) -> None:
         check(kernel, ptxas, lowest=lowest)
 
 
-def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
+def test_moves_between_registers_of_one_width(ptxas: Ptxas):
     kernel = Kernel()
     for source, width in KINDS.items():
         for result, other in KINDS.items():
@@ -160,7 +160,7 @@ def test_moves_between_registers_of_one_width(ptxas: Ptxas) -> None:
     check(kernel, ptxas)
 
 
-def test_constants_in_registers(ptxas: Ptxas) -> None:
+def test_constants_in_registers(ptxas: Ptxas):
     kernel = Kernel()
     for kind, width in KINDS.items():
         if kind == "b8":
@@ -170,7 +170,7 @@ def test_constants_in_registers(ptxas: Ptxas) -> None:
     check(kernel, ptxas)
 
 
-def test_pack_and_unpack(ptxas: Ptxas) -> None:
+def test_pack_and_unpack(ptxas: Ptxas):
     kernel = Kernel()
     kernel.output(kernel.add(registers.PackOp(kernel.input("b16"), kernel.input("b16"))))
     kernel.output(kernel.add(registers.PackOp(kernel.constant(-1, "b16"), kernel.input("b16"))))
@@ -182,7 +182,7 @@ def test_pack_and_unpack(ptxas: Ptxas) -> None:
     check(kernel, ptxas)
 
 
-def test_shared_memory_above_48_kilobytes(ptxas: Ptxas) -> None:
+def test_shared_memory_above_48_kilobytes(ptxas: Ptxas):
     """Such a kernel declares it extern, and may be launched with as much as the GPU has."""
     for size in (48 * 1024, 48 * 1024 + 16, 200 * 1024):
         kernel = Kernel(shared=size)
@@ -191,7 +191,7 @@ def test_shared_memory_above_48_kilobytes(ptxas: Ptxas) -> None:
         assert (".extern .shared .align 128 .b8 kernel_shared[];" in text) == (size > 48 * 1024)
 
 
-def test_cp_async(ptxas: Ptxas) -> None:
+def test_cp_async(ptxas: Ptxas):
     assert "L2::64B" in copies(CP_ASYNC_PREFETCH, ptxas)
     text = copies(CP_ASYNC, ptxas)
     check_refused(text, "cp.async", "sm_75", (6, 5), ptxas)
@@ -217,13 +217,13 @@ def copies(row: AsyncCopyRow, ptxas: Ptxas) -> str:
     return check(kernel, ptxas, lowest=("sm_80", row.ptx_version))
 
 
-def test_prefetch(ptxas: Ptxas) -> None:
+def test_prefetch(ptxas: Ptxas):
     kernel = Kernel()
     kernel.add(data.PrefetchOp(kernel.pointer))
     assert "prefetch.global.L2 [" in check(kernel, ptxas)
 
 
-def test_barriers(ptxas: Ptxas) -> None:
+def test_barriers(ptxas: Ptxas):
     kernel = Kernel()
     for barrier in range(NAMED_BARRIER.barriers):
         kernel.add(synchronization.BarSyncOp(barrier))
@@ -236,7 +236,7 @@ def test_barriers(ptxas: Ptxas) -> None:
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("space", data.LdOp.ROW.spaces)
-def test_orders_of_loads_and_stores(space: str, wide: bool, ptxas: Ptxas) -> None:
+def test_orders_of_loads_and_stores(space: str, wide: bool, ptxas: Ptxas):
     """Scope `cluster` asks for sm_90, and no other one does."""
     kernel, orders = Kernel(shared=4096), set[str]()
     for i, access in enumerate(ACCESS_TYPES):
@@ -259,7 +259,7 @@ def test_orders_of_loads_and_stores(space: str, wide: bool, ptxas: Ptxas) -> Non
         refused_below(text, ".cluster", ptxas)
 
 
-def test_stores_and_sums_that_go_on_by_themselves(ptxas: Ptxas) -> None:
+def test_stores_and_sums_that_go_on_by_themselves(ptxas: Ptxas):
     kernel = Kernel()
     for order in ASYNC:
         for access in ("b16", "b32", "b64", "f32", "f64"):
@@ -286,7 +286,7 @@ def refused_below(text: str, words: str, ptxas: Ptxas) -> None:
 
 @pytest.mark.parametrize("name", ["atom", "red"])
 @pytest.mark.parametrize("space", ADDRESSED)
-def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
+def test_atomics(space: str, name: str, ptxas: Ptxas):
     """Every order of every form, by what it needs."""
     forms: dict[tuple[str, tuple[int, int]], list[tuple[str, str, bool]]] = {}
     for mnemonic, row in INSTRUCTIONS.items():
@@ -333,7 +333,7 @@ def test_atomics(space: str, name: str, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("row", [FENCE, FENCE_IN_CLUSTERS], ids=["", "cluster"])
-def test_fences(row: InstructionRow, ptxas: Ptxas) -> None:
+def test_fences(row: InstructionRow, ptxas: Ptxas):
     kernel = Kernel()
     for mnemonic in row.mnemonics:
         kernel.add(synchronization.FenceOp(mnemonic.removeprefix("fence.")))
@@ -368,7 +368,7 @@ def hints(kernel: Kernel) -> dict[tuple[str, tuple[int, int]], list[PtxOp]]:
 
 
 @pytest.mark.parametrize("lowest", hints(Kernel()), ids=str)
-def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas) -> None:
+def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas):
     kernel = Kernel()
     for op in hints(kernel)[lowest]:
         result = kernel.add(op)
@@ -384,7 +384,7 @@ def test_fences_and_hints(lowest: tuple[str, tuple[int, int]], ptxas: Ptxas) -> 
     [(("sm_90", (8, 1)), ("sm_80", (8, 0))), (("sm_90", (8, 2)), ("sm_80", (8, 1))),
      (("sm_100a", (8, 6)), ("sm_90", (8, 5))), (("sm_100", (9, 3)), ("sm_90", (9, 2)))],
 )  # fmt: skip
-def test_multicast_objects(lowest: Any, older: Any, ptxas: Ptxas) -> None:
+def test_multicast_objects(lowest: Any, older: Any, ptxas: Ptxas):
     """As each target and version of PTX has them, and none below."""
     kernel, predicate = Kernel(), None
     forms = [name for name, row in MULTIMEM.items() if row.ptx_version == lowest[1]]
@@ -416,14 +416,14 @@ def test_multicast_objects(lowest: Any, older: Any, ptxas: Ptxas) -> None:
     [("weak.global.add.f32", "f32", "expected a form of PTX ISA 9.7.9.14 such as red.relaxed"),
      ("relaxed.gpu.global.add.f32", "b32", "expected !ptx.reg<f32> for relaxed.gpu.global.add.f")],
 )  # fmt: skip
-def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, words: str) -> None:
+def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, words: str):
     kernel = Kernel()
     reduce = multimem.MultimemReduceOp(kernel.input(kind), kernel.pointer, form, 0)
     with pytest.raises(VerifyException, match=words):
         reduce.verify()
 
 
-def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
+def test_guarded_loads_and_atomics(ptxas: Ptxas):
     kernel = Kernel(shared=4096)
     predicate, other = kernel.input("pred"), kernel.input("b32")
     load = data.LdOp("global", "b32", kernel.pointer, 4, 1, predicate=predicate, otherwise=other)
@@ -442,7 +442,7 @@ def test_guarded_loads_and_atomics(ptxas: Ptxas) -> None:
     [("local", "add.u32", "a form of add.u32, "), ("global", "add.s8", "got global, add.s8"),
      ("shared", "add.u32", r"expected !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> for shared")],
 )  # fmt: skip
-def test_atomics_that_there_are_not(space: str, form: str, words: str) -> None:
+def test_atomics_that_there_are_not(space: str, form: str, words: str):
     kernel = Kernel(shared=64)
     atom = AtomOp("global", "add.u32", kernel.pointer, [kernel.input("b32")])
     atom.properties |= {"space": StringAttr(space), "form": StringAttr(form)}

@@ -140,7 +140,7 @@ def code(
     return arch, compiled(arch, tmp_path_factory.mktemp(arch))
 
 
-def test_the_table_is_what_ptxas_does(code: tuple[str, dict[str, Code]]) -> None:
+def test_the_table_is_what_ptxas_does(code: tuple[str, dict[str, Code]]):
     arch, found = code
     wrong: list[str] = []
     for mnemonic, made in found.items():
@@ -162,7 +162,7 @@ def agrees(said: MachineCode, made: Code) -> bool:
     return not made.subroutines and said.parts <= made.instructions <= NOTHING_BUT_MMAS
 
 
-def test_every_exception_covers_an_atom() -> None:
+def test_every_exception_covers_an_atom():
     covered = {
         machine_code(atom.row, atom.types, each.number)
         for row in MMA_ROWS

@@ -79,7 +79,7 @@ def name(row: Row) -> str:
 
 
 @pytest.mark.parametrize("arch", KNOWN, ids=str)
-def test_rows_assemble_exactly_where_they_say(arch: Target, ptxas: Ptxas) -> None:
+def test_rows_assemble_exactly_where_they_say(arch: Target, ptxas: Ptxas):
     """Every target that ptxas knows runs the rows that its lattice gives it, and no other."""
     kernel = Kernel()
     for row in ROWS:
@@ -96,7 +96,7 @@ def test_rows_assemble_exactly_where_they_say(arch: Target, ptxas: Ptxas) -> Non
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name)
-def test_the_text_asks_for_the_row_of_the_arch(row: Row, ptxas: Ptxas) -> None:
+def test_the_text_asks_for_the_row_of_the_arch(row: Row, ptxas: Ptxas):
     """For each chip the lowest target that it runs, at its version, and no lower one; every third
     chip assembles it."""
     for place, arch in enumerate(each for each in KNOWN if each.supports(row.target)):
@@ -118,7 +118,7 @@ LOWEST = sorted(
 
 
 @pytest.mark.parametrize("target, version", LOWEST)
-def test_nothing_lower_will_do(target: str, version: tuple[int, int], ptxas: Ptxas) -> None:
+def test_nothing_lower_will_do(target: str, version: tuple[int, int], ptxas: Ptxas):
     """Of the rows that need no more than that: none runs on less, at the version before none."""
     kernel, lowest = Kernel(), TARGETS[target]
     rows = [row for row in ROWS if lowest in minimums(row)]
@@ -164,9 +164,7 @@ def accepted(lines: set[str], ptxas: Ptxas, target: str) -> set[str]:
 
 @pytest.mark.parametrize("space", ["", "shared", "shared::cta"])
 @pytest.mark.parametrize("target", ["sm_90", "sm_103a", "sm_120f"])
-def test_ptxas_takes_no_copy_that_the_lattice_leaves_out(
-    space: str, target: str, ptxas: Ptxas
-) -> None:
+def test_ptxas_takes_no_copy_that_the_lattice_leaves_out(space: str, target: str, ptxas: Ptxas):
     """Every shape, count, type and number of registers; .x8 and more are what the ISA has not."""
     types = ("b8", "b16", *(f"{held}b6x16_p32" for held in ("", "b8x16.", "b4x16_p64.")),
              "b8x16.b4x16_p64")  # fmt: skip
@@ -193,7 +191,7 @@ def test_ptxas_takes_no_copy_that_the_lattice_leaves_out(
 
 
 @pytest.mark.parametrize("number", UNDOCUMENTED_NUMBERS)
-def test_what_the_lattice_says_of_other_numbers(number: int) -> None:
+def test_what_the_lattice_says_of_other_numbers(number: int):
     """Each stands for the form of one matrix, and is none of the lattice."""
     for row in MATRIX_COPY_ROWS:
         for trans, space in product(row.trans, ("shared", "")):
@@ -203,7 +201,7 @@ def test_what_the_lattice_says_of_other_numbers(number: int) -> None:
             assert mnemonic not in matrix_copies()
 
 
-def test_the_long_name_of_shared_came_later(ptxas: Ptxas) -> None:
+def test_the_long_name_of_shared_came_later(ptxas: Ptxas):
     version = SPACES["shared::cta"]
     assert version is not None
     row = MATRIX_COPY_ROWS[0]
@@ -216,7 +214,7 @@ def test_the_long_name_of_shared_came_later(ptxas: Ptxas) -> None:
     assert ptxas(text, "sm_75").ok
 
 
-def test_movmatrix_in_other_forms(ptxas: Ptxas) -> None:
+def test_movmatrix_in_other_forms(ptxas: Ptxas):
     """ptxas takes registers of f32 too, which the ISA does not give it: our op has b32 alone."""
     lines = {
         f"movmatrix.sync.aligned.{shape}{trans}.{type_} %r1, %r2;"

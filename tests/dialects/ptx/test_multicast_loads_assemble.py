@@ -35,7 +35,7 @@ def multicasts(kernel: Kernel) -> list[PtxOp]:
 
 
 @pytest.mark.parametrize("gpu", ["sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110f"])
-def test_multicast_loads(gpu: str, ptxas: Ptxas) -> None:
+def test_multicast_loads(gpu: str, ptxas: Ptxas):
     """They assemble where the row says, without the advice that ptxas gives for other targets."""
     kernel = Kernel()
     for op in (ops := multicasts(kernel)):
@@ -54,7 +54,7 @@ def test_multicast_loads(gpu: str, ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("gpu", ["sm_100a", "sm_100f", "sm_103a", "sm_110a"])
-def test_loads_of_pairs(gpu: str, ptxas: Ptxas) -> None:
+def test_loads_of_pairs(gpu: str, ptxas: Ptxas):
     """They assemble where the row says, and nowhere below."""
     kernel = Kernel()
     address, map_, hint = kernel.shared_address(128), kernel.pointer, kernel.input("b64")

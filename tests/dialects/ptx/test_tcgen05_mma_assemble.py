@@ -100,7 +100,7 @@ GROUPS = [
 
 
 @pytest.mark.parametrize("op", sorted({row.op for row in UMMA_ROWS}))
-def test_every_form_assembles(op: str, ptxas: Ptxas) -> None:
+def test_every_form_assembles(op: str, ptxas: Ptxas):
     of_chips: dict[str, list[str]] = {}
     for place, (row, group) in enumerate(GROUPS):
         if row.op == op:
@@ -126,7 +126,7 @@ def text_of_rows(rows: Iterable[UmmaRow]) -> tuple[str, list[str]]:
 @pytest.mark.parametrize(
     "chip", (*WITH_TENSOR_MEMORY, "sm_90a", "sm_100", "sm_103", "sm_120a", "sm_121a")
 )
-def test_where(chip: str, ptxas: Ptxas) -> None:
+def test_where(chip: str, ptxas: Ptxas):
     """Every target that a row names takes it, and no other."""
     legal, illegal = (
         [row for row in UMMA_ROWS if target(chip).supports(FIRST[row].spelling.target) is ok]
@@ -150,18 +150,18 @@ SINCE = {
 
 
 @pytest.mark.parametrize("chip, version", sorted(set(SINCE.values())))
-def test_since_when(chip: str, version: tuple[int, int], ptxas: Ptxas) -> None:
+def test_since_when(chip: str, version: tuple[int, int], ptxas: Ptxas):
     """No older version takes any."""
     text, lines = text_of_rows(row for row in UMMA_ROWS if SINCE[row] == (chip, version))
     refuse_older(with_target(with_version(text, version), chip), set(lines), ptxas)
 
 
-def test_alternatives_are_targets() -> None:
+def test_alternatives_are_targets():
     for row in UMMA_ROWS:
         assert all(TARGETS[each.name] is each for each in alternatives(row.target))
 
 
-def test_scaling_d_is_of_fewer_chips(ptxas: Ptxas) -> None:
+def test_scaling_d_is_of_fewer_chips(ptxas: Ptxas):
     row = UMMA_ROWS[0]
     kernel = kernel_of("kernel", row, texts(row, 1)[0], "ss", 1)
     text = text_of(kernel)
@@ -171,7 +171,7 @@ def test_scaling_d_is_of_fewer_chips(ptxas: Ptxas) -> None:
         assert ptxas(asked, chip).ok == target(chip).supports(target("sm_100f"))
 
 
-def test_k_of_96_is_of_one_chip() -> None:
+def test_k_of_96_is_of_one_chip():
     row = next(each for each in UMMA_ROWS if each.k == 96)
     text = text_of(kernel_of("kernel", row, texts(row, 2)[0], "ss", 1))
     assert directives(text) == ("sm_103a", (8, 8))

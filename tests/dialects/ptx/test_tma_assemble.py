@@ -346,7 +346,7 @@ CASES = [(group, name) for group in GROUPS for name in group(Kernel())]
 @pytest.mark.parametrize("group, name", CASES)
 def test_at_its_lowest_target_and_version(
     group: Callable[[Kernel], dict[str, list[PtxOp]]], name: str, ptxas: Ptxas
-) -> None:
+):
     kernel = Kernel(reqntid=(128, 1, 1))
     ops = group(kernel)[name]
     for op in ops:
@@ -366,7 +366,7 @@ def test_at_its_lowest_target_and_version(
     assert lines <= set(complaints(lowered, ptxas(lowered, gpu_of(below))))
 
 
-def test_every_op_is_here() -> None:
+def test_every_op_is_here():
     kernel = Kernel()
     found = {type(op) for group in GROUPS for ops in group(kernel).values() for op in ops}
     any_target = {cluster.MapaLeaderOp}
@@ -374,7 +374,7 @@ def test_every_op_is_here() -> None:
 
 
 @pytest.mark.parametrize("gpu", ["sm_90a", "sm_100a"])
-def test_reductions_on_later_targets(gpu: str, ptxas: Ptxas) -> None:
+def test_reductions_on_later_targets(gpu: str, ptxas: Ptxas):
     kernel = Kernel()
     for op in boxes(kernel)["reduce"]:
         kernel.add(op)
@@ -385,7 +385,7 @@ def test_reductions_on_later_targets(gpu: str, ptxas: Ptxas) -> None:
     assert len(spelled) == len(TENSOR_REDUCE) * 5 * 2
 
 
-def test_a_cluster_of_the_kernel(ptxas: Ptxas) -> None:
+def test_a_cluster_of_the_kernel(ptxas: Ptxas):
     """`.reqnctapercluster` assembles, at sm_90 and PTX 7.8."""
     block = Block([RetOp()])
     module = ModuleOp([EntryOp("f", [], Region(block), cluster=(2, 1, 1))])
@@ -398,7 +398,7 @@ def test_a_cluster_of_the_kernel(ptxas: Ptxas) -> None:
     assert not ptxas(older, "sm_90").ok
 
 
-def test_tensor_maps_as_parameters(ptxas: Ptxas) -> None:
+def test_tensor_maps_as_parameters(ptxas: Ptxas):
     """Their generic addresses assemble without a warning, the kernel's at sm_90 and PTX 8.0."""
     block = Block(arg_types=[reg("b64"), reg("b32"), reg("b64")])
     block.add_op(bulk_copy.PrefetchTensormapOp(block.args[0]))
@@ -413,7 +413,7 @@ def test_tensor_maps_as_parameters(ptxas: Ptxas) -> None:
     assert ptxas(text, "sm_90").clean
 
 
-def test_setmaxnreg_counts(ptxas: Ptxas) -> None:
+def test_setmaxnreg_counts(ptxas: Ptxas):
     """ptxas obeys it, which it says with no C7508, where .minnctapersm stands beside .reqntid."""
     kernel = Kernel(reqntid=(384, 1, 1))
     kernel.add(warp_specialization.SetmaxnregOp("dec", 40))

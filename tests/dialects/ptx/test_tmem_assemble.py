@@ -136,7 +136,7 @@ def kernel_of(group: Group, cta_group: int) -> tuple[Kernel, list[PtxOp]]:
     return kernel, ops
 
 
-def test_on_every_target(ptxas: Ptxas) -> None:
+def test_on_every_target(ptxas: Ptxas):
     """Where the row says it runs, it assembles; elsewhere ptxas refuses each of the lines."""
     texts: dict[Requirement, list[str]] = {}
     lines: dict[Requirement, set[str]] = {}
@@ -159,7 +159,7 @@ def test_on_every_target(ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
-def test_lowest_target_and_version(group: Group, ptxas: Ptxas) -> None:
+def test_lowest_target_and_version(group: Group, ptxas: Ptxas):
     kernel, ops = kernel_of(group, 1)
     text = text_of(kernel)
     name, version = directives(text)
@@ -171,7 +171,7 @@ def test_lowest_target_and_version(group: Group, ptxas: Ptxas) -> None:
     assert lines <= set(complaints(lowered, ptxas(lowered, "sm_90a")))
 
 
-def test_for_a_target(ptxas: Ptxas) -> None:
+def test_for_a_target(ptxas: Ptxas):
     """With an arch, the text is for the lowest target whose code that arch runs."""
     kernel, _ = kernel_of(loads, 1)
     text_of(kernel)
@@ -190,12 +190,12 @@ def test_for_a_target(ptxas: Ptxas) -> None:
     }
 
 
-def test_every_op_is_here() -> None:
+def test_every_op_is_here():
     found = {type(op) for group in GROUPS for op in group(Kernel(), 1)}
     assert found == {*ops_of(memory, access, sync)}
 
 
-def test_ptxas_takes_one_cta_group_in_a_kernel(ptxas: Ptxas) -> None:
+def test_ptxas_takes_one_cta_group_in_a_kernel(ptxas: Ptxas):
     """Why an op with another one does not verify."""
     kernel, _ = kernel_of(allocation, 1)
     text = text_of(kernel)

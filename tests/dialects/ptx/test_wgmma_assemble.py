@@ -89,9 +89,7 @@ def text_of_row(
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("row", WGMMA_ROWS, ids=lambda row: f"{row.op} {row.multiplicands[0]}")
-def test_every_wgmma_assembles_at_its_version(
-    row: WgmmaRow, kind: FragmentKind, ptxas: Ptxas
-) -> None:
+def test_every_wgmma_assembles_at_its_version(row: WgmmaRow, kind: FragmentKind, ptxas: Ptxas):
     """Each row of every eighth N, the next from another one; of its element types one each time."""
     atoms = list(wgmmas_of(row))
     first = 2 * WGMMA_ROWS.index(row) + KINDS.index(kind)
@@ -107,7 +105,7 @@ def test_every_wgmma_assembles_at_its_version(
     assert report.ok and complaints(text, report) == {}
 
 
-def test_not_below(ptxas: Ptxas) -> None:
+def test_not_below(ptxas: Ptxas):
     """Every mnemonic of a row at its smallest N: neither an older version nor a later chip."""
     since: dict[tuple[int, int], list[str]] = {}
     for place, row in enumerate(WGMMA_ROWS):
@@ -126,7 +124,7 @@ def test_not_below(ptxas: Ptxas) -> None:
 
 
 @pytest.mark.parametrize("row", ORDERING, ids=lambda row: row.op)
-def test_what_orders_needs_what_its_row_says(row: InstructionRow, ptxas: Ptxas) -> None:
+def test_what_orders_needs_what_its_row_says(row: InstructionRow, ptxas: Ptxas):
     kernel = Kernel()
     kernel.add(ORDERING_OPS[row.op]())
     text, name = text_of(kernel), row.target.name
@@ -142,7 +140,7 @@ def test_what_orders_needs_what_its_row_says(row: InstructionRow, ptxas: Ptxas) 
 
 
 @pytest.mark.parametrize("row", ORDERING, ids=lambda row: row.op)
-def test_every_form_assembles(row: InstructionRow, ptxas: Ptxas) -> None:
+def test_every_form_assembles(row: InstructionRow, ptxas: Ptxas):
     kernel = Kernel()
     kernel.add(ORDERING_OPS[row.op]())
     plain = text_of(kernel)

@@ -68,7 +68,7 @@ def kernel_of(atoms: list[MmaAtom], moved: list[WmmaAccess]) -> str:
 @pytest.mark.parametrize(("minimum", "version"), REQUIREMENTS, ids=str)
 def test_wmma_needs_exactly_what_its_rows_say(
     minimum: Minimum, version: tuple[int, int], ptxas: Ptxas
-) -> None:
+):
     wanted = minimum, version
     atoms = [each for each in ATOMS if (each.row.target, each.row.ptx_version) == wanted]
     moved = [each for each in ACCESSES if (each.row.target, each.row.ptx_version) == wanted]
@@ -87,12 +87,12 @@ def test_wmma_needs_exactly_what_its_rows_say(
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
-def test_wmma_assembles_on_later_chips(arch: str, ptxas: Ptxas) -> None:
+def test_wmma_assembles_on_later_chips(arch: str, ptxas: Ptxas):
     text = kernel_of(ATOMS, ACCESSES)
     assert complaints(text, ptxas(text, arch)) == {}
 
 
-def test_mnemonics_parse_back() -> None:
+def test_mnemonics_parse_back():
     for atom in ATOMS:
         assert parse(atom.mnemonic) == atom
     for name, (access, space) in accesses().items():

@@ -27,7 +27,7 @@ def kernel(op: str, type_: str = "f32") -> str:
 
 
 @pytest.mark.parametrize("op, law", [("exp2", np.exp2), ("log2", np.log2), ("rsqrt", None)])
-def test_without_the_flag(op: str, law: Callable[..., Any] | None) -> None:
+def test_without_the_flag(op: str, law: Callable[..., Any] | None):
     """Within 2 units in the last place, of subnormal numbers and to subnormal results too."""
     given = np.linspace(-148, -127, THREADS, dtype=np.float32)
     if law is None:
@@ -46,20 +46,20 @@ def result(op: str, given: np.ndarray) -> np.ndarray:
     return both(kernel(op), [given, np.zeros_like(given)], block=(len(given),))[1]
 
 
-def test_exp2() -> None:
+def test_exp2():
     given = np.linspace(-120, 120, THREADS, dtype=np.float32)
     found, exact = result("exp2", given).astype(np.float64), np.exp2(given.astype(np.float64))
     assert (np.abs(found - exact) <= exact * 2.0**-22).all()
 
 
-def test_rsqrt() -> None:
+def test_rsqrt():
     given = np.exp2(np.linspace(-120, 120, THREADS)).astype(np.float32)
     found, exact = result("rsqrt", given).astype(np.float64), given.astype(np.float64) ** -0.5
     assert (np.abs(found - exact) <= exact * 2.0**-22.5).all()
 
 
 @pytest.mark.parametrize("numerator", [1.0, 3.0])
-def test_division_by_reciprocal(numerator: float) -> None:
+def test_division_by_reciprocal(numerator: float):
     """One rounding of the reciprocal and one of the product; dividing 1 has no product."""
     text = kernel("").replace(
         "math. %x fastmath<afn> : f32", "arith.divf %one, %x fastmath<arcp> : f32"
@@ -72,7 +72,7 @@ def test_division_by_reciprocal(numerator: float) -> None:
     assert "rcp.approx.ftz.f32" in ptx and ("mul.rn.f32" in ptx) == (numerator != 1)
 
 
-def test_log2() -> None:
+def test_log2():
     given = np.exp2(np.linspace(-120, 120, THREADS)).astype(np.float32)
     found, exact = result("log2", given).astype(np.float64), np.log2(given.astype(np.float64))
     assert (np.abs(found - exact) <= np.maximum(np.abs(exact), 1) * 2.0**-22).all()
@@ -89,7 +89,7 @@ EXACT = {
 
 
 @pytest.mark.parametrize("op", EXACT)
-def test_exact_results(op: str) -> None:
+def test_exact_results(op: str):
     """Whole powers, infinities, and subnormal numbers, which are zeros."""
     pairs = np.array([*EXACT[op]] * 32, np.float32)[: 32 * (len(EXACT[op]))]
     given, expected = pairs[:THREADS].T
@@ -107,6 +107,6 @@ def test_exact_results(op: str) -> None:
         ("rsqrt", np.float32(-1)),
     ],
 )
-def test_nan(op: str, given: np.float32) -> None:
+def test_nan(op: str, given: np.float32):
     found = result(op, np.full(32, given))
     np.testing.assert_array_equal(found.view(np.uint32), 0x7FFFFFFF)

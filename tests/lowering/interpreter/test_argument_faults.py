@@ -43,7 +43,7 @@ BAD_ARGUMENTS = [
 
 @pytest.mark.parametrize("args, words", BAD_ARGUMENTS)
 @at_levels()
-def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
+def test_wrong_arguments(args: list[Any], words: str, level: str):
     with pytest.raises(tw.ExecutionError, match=re.escape(words)):
         tw.interpret(AXPY, grid=(1,), block=(1,), args=args, level=level)  # type: ignore[arg-type]
 
@@ -57,13 +57,13 @@ def test_wrong_arguments(args: list[Any], words: str, level: str) -> None:
     ({"numerics": "fast"}, "expected Tile IR for numerics 'fast', got none"),
     ({"level": "sass"}, 'expected level as one of "program", "tile", "atom", "ptx"'),
 ])  # fmt: skip
-def test_wrong_launches(launch: dict[str, Any], words: str) -> None:
+def test_wrong_launches(launch: dict[str, Any], words: str):
     settings: dict[str, Any] = {"grid": (1,), "block": (1,), **launch}
     with pytest.raises(tw.ExecutionError, match=re.escape(words)):
         tw.interpret(AXPY, args=[X, Y, 1, 2.0, 0], **settings)
 
 
-def test_block_that_is_not_the_one_the_kernel_asks_for() -> None:
+def test_block_that_is_not_the_one_the_kernel_asks_for():
     text = kernel("", attributes=', "gpu.known_block_size" = array<i32: 64, 1, 1>')
     for level in LEVELS:
         run(text, level, [P])
@@ -72,7 +72,7 @@ def test_block_that_is_not_the_one_the_kernel_asks_for() -> None:
             run(text, level, [P], block=(32,))
 
 
-def test_unknown_kernel() -> None:
+def test_unknown_kernel():
     two = kernel("") + "\n" + kernel("").replace("@k", "@other")
     with pytest.raises(tw.CompileError, match="expected a kernel 'x', got k, other"):
         run(two, "atom", [P], kernel="x")
@@ -89,7 +89,7 @@ def test_unknown_kernel() -> None:
     ("  %v = arith.select %first, %p, %p : memref<?xi32> // HERE", "arith.select"),
     ("  %v = memref.alloc() : memref<4xi32> // HERE", "memref.alloc"),
 ])  # fmt: skip
-def test_kernel_that_cannot_be_interpreted(body: str, op: str) -> None:
+def test_kernel_that_cannot_be_interpreted(body: str, op: str):
     values = "\n".join(f"  %{name} = ub.poison : {type_}" for name, type_ in (
         ("f", "f32"), ("d", "f64"), ("b", "bf16"), ("w", "f80")))  # fmt: skip
     values = values.replace("  %w = ub.poison : f80", "") if "f80" not in body else values
@@ -111,7 +111,7 @@ def test_kernel_that_cannot_be_interpreted(body: str, op: str) -> None:
     ('memref<4x8xf32, !cute.composed_layout<"(8,4):(4,1) o 0 o (4,8):(8,1)">>',
      "expected a swizzle before its layout"),
 ])  # fmt: skip
-def test_memref_that_is_no_argument(type_: str, words: str) -> None:
+def test_memref_that_is_no_argument(type_: str, words: str):
     text = f"func.func @k(%x: {type_}) attributes {{gpu.kernel}} {{\n  func.return\n}}"
     for level in LEVELS:
         with pytest.raises(tw.CompileError, match=re.escape(words)) as caught:

@@ -37,7 +37,7 @@ KINDS = {
 
 
 @at_levels()
-def test_each_operation(level: Any) -> None:
+def test_each_operation(level: Any):
     """One thread each, on numbers of both signs."""
     for (kind, type_), compute in KINDS.items():
         body = f"""  %v = memref.load %q[%t] : {P}
@@ -51,7 +51,7 @@ def test_each_operation(level: Any) -> None:
 
 
 @pytest.mark.parametrize("kind, expected", [(5, 2**32 - 1), (8, 3)])
-def test_unsigned_extremes(kind: int, expected: int) -> None:
+def test_unsigned_extremes(kind: int, expected: int):
     body = f"""  %v = memref.load %p[%c1] : {P}
   scf.if %first {{
     {atomic("%old", kind, "%v", "%p[%c0]")}
@@ -62,7 +62,7 @@ def test_unsigned_extremes(kind: int, expected: int) -> None:
 
 
 @at_levels()
-def test_sums_of_floats_round_one_by_one(level: Any) -> None:
+def test_sums_of_floats_round_one_by_one(level: Any):
     text = kernel("  %v = memref.load %q[%t] : memref<?xf32>\n  "
                   + atomic("%old", 0, "%v", "%p[%c0]", "memref<?xf32>", "f32"),
                   "%p: memref<?xf32>, %q: memref<?xf32>")  # fmt: skip
@@ -77,7 +77,7 @@ def test_sums_of_floats_round_one_by_one(level: Any) -> None:
 @pytest.mark.parametrize(
     "type_, count", [("f32", 1), ("f32", 2), ("f32", 4), ("f16", 2), ("f16", 8)]
 )
-def test_floats_side_by_side(level: Any, type_: str, count: int) -> None:
+def test_floats_side_by_side(level: Any, type_: str, count: int):
     """Each is added as if alone; f32 have no subnormal numbers."""
     dtype = np.dtype({"f32": np.float32, "f16": np.float16}[type_])
     names = ", ".join(f"%v{i}" for i in range(count))
@@ -107,7 +107,7 @@ def test_floats_side_by_side(level: Any, type_: str, count: int) -> None:
 
 @at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
-def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None:
+def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None):
     """Each of 192 threads gets another ticket, in shared and in global memory."""
     body = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
   %c64 = arith.constant 64 : index
@@ -123,7 +123,7 @@ def test_threads_of_many_ctas_take_numbers(level: Any, seed: int | None) -> None
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_a_counter_in_shared_memory(level: Any) -> None:
+def test_a_counter_in_shared_memory(level: Any):
     body = f"""  %zero = arith.constant 0 : i32
   scf.if %first {{
     memref.store %zero, %s[%c0] : {SMEM}
@@ -180,7 +180,7 @@ def arrays() -> list[np.ndarray]:
 
 @at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None) -> None:
+def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None):
     found = run(flagged(), level, arrays(), grid=(2,), schedule=seed)
     np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
 
@@ -192,7 +192,7 @@ def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None) -> None:
      ({"set_": f"memref.store %one, %p[%c0] : {P}"}, "on global memory: this"),
      ({"get": f"%flag = memref.load %p[%c0] : {P}"}, "on global memory: this")],
 )  # fmt: skip
-def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], words: str) -> None:
+def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], words: str):
     with pytest.raises(tw.ExecutionError, match=words):
         for seed in (None, 0, 1, 2):
             run(flagged(**change), level, arrays(), grid=(2,), schedule=seed)
@@ -200,7 +200,7 @@ def test_a_flag_without_one_of_its_parts(level: Any, change: dict[str, str], wor
 
 @pytest.mark.usefixtures("impatient")
 @at_levels()
-def test_a_flag_that_nobody_sets(level: Any) -> None:
+def test_a_flag_that_nobody_sets(level: Any):
     text = flagged(set_=atomic("%was", 2, "%one", "%p[%c1]"))
     args = [np.zeros(2, np.int32), *arrays()[1:]]
     with pytest.raises(tw.ExecutionError, match="waits for what never comes"):
@@ -210,7 +210,7 @@ def test_a_flag_that_nobody_sets(level: Any) -> None:
 @pytest.mark.usefixtures("impatient")
 @at_levels()
 @pytest.mark.parametrize("seed", [None, 0])
-def test_a_flag_that_is_set_late(level: Any, seed: int | None) -> None:
+def test_a_flag_that_is_set_late(level: Any, seed: int | None):
     """A warp waits together for its thread that spins, however long."""
     work = f"""{BARRIER}
     %c150 = arith.constant 150 : index
@@ -254,14 +254,14 @@ LAST = f"""  %b = "gpu.block_id"() <{{dimension = #gpu<dim x>}}> : () -> index
 
 @at_levels()
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None) -> None:
+def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None):
     args = [np.zeros(1, np.int32), np.zeros(192, np.int32), np.zeros(64, np.int32)]
     text = kernel(LAST, f"%p: {P}, %q: {P}, %r: {P}")
     found = run(text, level, args, grid=(3,), schedule=seed)
     np.testing.assert_array_equal(found[2], 3 * np.arange(64) + 192)
 
 
-def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch):
     from tilewright.lowering.interpreter.machine import grid
 
     monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
@@ -270,7 +270,7 @@ def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch) -> No
 
 @at_levels()
 @pytest.mark.parametrize("kind, type_", [(9, "f32"), (0, "i32"), (1, "i16"), (3, "f32")])
-def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
+def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str):
     body = f"""  %v = memref.load %p[%c0] : memref<?x{type_}>
   {atomic("%old", kind, "%v", "%p[%c0]", f"memref<?x{type_}>", type_)}"""
     array = np.zeros(4, np.float32 if type_ == "f32" else np.dtype(f"int{type_[1:]}"))
@@ -281,7 +281,7 @@ def test_operations_that_ptx_has_not(level: Any, kind: int, type_: str) -> None:
 @at_levels()
 def test_atomics_on_one_word_look_at_as_many_accesses_each(
     level: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     """However many came to the word before: reductions race with none of those, and all of an op
     look once."""
     looked: list[int] = []
@@ -315,7 +315,7 @@ def test_atomics_on_one_word_look_at_as_many_accesses_each(
 @pytest.mark.parametrize("after", ["", "ld.global.u32 %r5, [%rd1];\n"])
 def test_turns_on_words_are_as_those_in_memory(
     monkeypatch: pytest.MonkeyPatch, order: str, operation: str, scope: str, after: str
-) -> None:
+):
     """What threads get, and the races that they are in: the last one reads what all have left."""
     text = f""".version 8.0
 .target sm_90

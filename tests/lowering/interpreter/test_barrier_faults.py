@@ -34,7 +34,7 @@ ALIGNED = {
 
 
 @pytest.mark.parametrize("op", ALIGNED)
-def test_an_aligned_op_by_part_of_a_warp(op: str) -> None:
+def test_an_aligned_op_by_part_of_a_warp(op: str):
     fault(
         f"""{MMA}  %w = memref.alloc() : {HALVES}
   %c40 = arith.constant 40 : index
@@ -47,7 +47,7 @@ def test_an_aligned_op_by_part_of_a_warp(op: str) -> None:
     )  # fmt: skip
 
 
-def test_deadlock_at_a_barrier_that_not_all_reach() -> None:
+def test_deadlock_at_a_barrier_that_not_all_reach():
     fault(
         """  scf.if %low {
     "gpu.barrier"() : () -> () // HERE
@@ -57,7 +57,7 @@ def test_deadlock_at_a_barrier_that_not_all_reach() -> None:
     )  # fmt: skip
 
 
-def test_deadlock_because_threads_have_left() -> None:
+def test_deadlock_because_threads_have_left():
     fault(
         """  cf.cond_br %low, ^stay, ^leave
 ^stay:
@@ -68,7 +68,7 @@ def test_deadlock_because_threads_have_left() -> None:
     )  # fmt: skip
 
 
-def test_deadlock_of_two_barriers_that_wait_for_each_other() -> None:
+def test_deadlock_of_two_barriers_that_wait_for_each_other():
     fault(
         """  scf.if %low {
     cute_nvgpu.bar.sync 1 threads 64 // HERE
@@ -81,7 +81,7 @@ def test_deadlock_of_two_barriers_that_wait_for_each_other() -> None:
     )  # fmt: skip
 
 
-def test_deadlock_in_one_block_of_many() -> None:
+def test_deadlock_in_one_block_of_many():
     text = kernel("""  %b = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
   %here = arith.cmpi ne, %b, %c1 : index
   %stay = arith.ori %here, %low : i1
@@ -94,6 +94,6 @@ def test_deadlock_in_one_block_of_many() -> None:
 
 
 @pytest.mark.parametrize("op", ["sync", "arrive"])
-def test_too_many_threads_at_a_named_barrier(op: str) -> None:
+def test_too_many_threads_at_a_named_barrier(op: str):
     fault(f"  cute_nvgpu.bar.{op} 1 threads 32 // HERE", f"cute_nvgpu.bar.{op}",
           "barrier 1 expects 32 threads, and 64 came")  # fmt: skip

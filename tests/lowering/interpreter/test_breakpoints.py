@@ -33,7 +33,7 @@ def said(line: str, *values: str, hits: int = 1, **launch: Any) -> str:
     return "\n".join(texts)
 
 
-def test_values_at_a_line() -> None:
+def test_values_at_a_line():
     text = said("%two =", "%half", "%half[9]", "%t[3,1]", "%c2", "%two", "%first")
     assert text.splitlines() == [
         f"line {LINES['%two =']}: 'arith.constant' by 128 threads, block (0,0,0), "
@@ -48,7 +48,7 @@ def test_values_at_a_line() -> None:
     ]
 
 
-def test_a_loop_is_shown_as_often_as_it_is_asked_for() -> None:
+def test_a_loop_is_shown_as_often_as_it_is_asked_for():
     assert said("%more =", "%sum").count("line ") == 1
     text = said("%more =", "%sum", "%i", hits=5)
     assert [line.split()[2] for line in text.splitlines() if line.startswith("  %sum =")] == [
@@ -56,7 +56,7 @@ def test_a_loop_is_shown_as_often_as_it_is_asked_for() -> None:
     ]  # fmt: skip
 
 
-def test_a_value_that_nothing_reads_any_more_is_shown_in_a_branch() -> None:
+def test_a_value_that_nothing_reads_any_more_is_shown_in_a_branch():
     text = TEXT.replace(
         '  "gpu.barrier"',
         '''  scf.if %first {
@@ -76,17 +76,17 @@ def test_a_value_that_nothing_reads_any_more_is_shown_in_a_branch() -> None:
     ]
 
 
-def test_a_barrier_is_a_line_too() -> None:
+def test_a_barrier_is_a_line_too():
     assert "'gpu.barrier' by 128 threads" in said("gpu.barrier")
 
 
 @pytest.mark.parametrize("wrong", ["half", "%half[x]", "%half[1,2,3]", "%nothing"])
-def test_what_cannot_be_shown(wrong: str) -> None:
+def test_what_cannot_be_shown(wrong: str):
     with pytest.raises(tw.ExecutionError, match=r"expected (%name|a value of %c0, ).*got"):
         said("%two =", wrong)
 
 
-def test_a_line_without_an_op() -> None:
+def test_a_line_without_an_op():
     points, args = Breakpoints([900]), [np.zeros(64, np.int32)]
     with pytest.raises(tw.ExecutionError, match=f"got 900; nearest legal: {LINES['%more =']}"):
         tw.interpret(TEXT, grid=(1,), block=(64,), args=args, watchers=[points])
@@ -99,7 +99,7 @@ def message(body: str, level: str = "atom", **launch: Any) -> list[str]:
     return str(caught.value).splitlines()[3:]
 
 
-def test_an_access_out_of_bounds_shows_where_it_went() -> None:
+def test_an_access_out_of_bounds_shows_where_it_went():
     body = """  %far = arith.addi %t, %c31 : index
   %v = memref.load %p[%far] : memref<?xi32>"""
     assert message(body) == [
@@ -109,7 +109,7 @@ def test_an_access_out_of_bounds_shows_where_it_went() -> None:
     assert message(body, "ptx")[-1] == message(body)[-1]
 
 
-def test_a_race_shows_both_accesses() -> None:
+def test_a_race_shows_both_accesses():
     body = f"""  %n = arith.index_cast %t : index to i32
   memref.store %n, %s[%t] : memref<64xi32, {SMEM}>
   %v = memref.load %s[%other] : memref<64xi32, {SMEM}>"""

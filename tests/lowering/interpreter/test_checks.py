@@ -49,7 +49,7 @@ def run(
 
 @at_levels("tile", "atom", "ptx", "text")
 @pytest.mark.parametrize("value, op", [(1e30, "mul"), (300.0, "truncf")])
-def test_the_first_infinity_is_shown_where_it_is_made(level: Any, value: float, op: str) -> None:
+def test_the_first_infinity_is_shown_where_it_is_made(level: Any, value: float, op: str):
     names = {"tile": f"arith.{op}", "atom": f"arith.{op}", "ptx": "ptx.", "text": "ptx."}
     with pytest.raises(tw.ExecutionError) as error:
         run(level, "nan", value)
@@ -61,7 +61,7 @@ def test_the_first_infinity_is_shown_where_it_is_made(level: Any, value: float, 
 
 
 @at_levels("tile", "atom", "ptx", "text")
-def test_what_follows_from_an_operand_is_not_the_first(level: Any) -> None:
+def test_what_follows_from_an_operand_is_not_the_first(level: Any):
     for value in (np.inf, np.nan):
         run(level, "nan,padding", value)
     run(level, "", 1e30)
@@ -69,21 +69,21 @@ def test_what_follows_from_an_operand_is_not_the_first(level: Any) -> None:
 
 @at_levels("tile", "atom", "ptx", "text")
 @pytest.mark.parametrize("races", ["error", "ignore"])
-def test_elements_that_no_thread_wrote(level: Any, races: Any) -> None:
+def test_elements_that_no_thread_wrote(level: Any, races: Any):
     run(level, "unwritten", races=races)
     words = r"'out' to be written, got 32 of 64 that no block wrote, the first at \(32,\)"
     with pytest.raises(tw.ExecutionError, match=words):
         run(level, "unwritten", amount=5, races=races)
 
 
-def test_an_output_that_nothing_is_written_to() -> None:
+def test_an_output_that_nothing_is_written_to():
     never = KERNEL.replace("arith.cmpi ult, %at, %end", "arith.cmpi ult, %end, %end")
     with pytest.raises(tw.ExecutionError, match="'out' to be written, got 64 of 64"):
         run("tile", "unwritten", text=never)
 
 
 @at_levels("tile", "atom")
-def test_shifts_past_the_width(level: Any) -> None:
+def test_shifts_past_the_width(level: Any):
     run(level, "integers", amount=31)
     with pytest.raises(tw.ExecutionError, match=r"'arith\.shli' expected a shift below 32, got 32"):
         run(level, "integers", amount=32)
@@ -91,7 +91,7 @@ def test_shifts_past_the_width(level: Any) -> None:
 
 
 @at_levels("ptx", "text")
-def test_wide_shifts_of_instructions_are_defined(level: Any) -> None:
+def test_wide_shifts_of_instructions_are_defined(level: Any):
     """They give zeros: PTX ISA 9.7.8.7."""
     run(level, "integers", amount=32)
 
@@ -106,7 +106,7 @@ func.func @k(%out: memref<4xi32>, %by: i32) attributes {gpu.kernel} {
 
 
 @pytest.mark.parametrize("by", [0, 1])
-def test_what_is_combined_is_written(by: int) -> None:
+def test_what_is_combined_is_written(by: int):
     options: Any = {"grid": (1,), "args": [np.zeros(4, np.int32), by], "check": "unwritten"}
     tw.interpret(COUNT, block=(4,), **options)
     with pytest.raises(tw.ExecutionError, match="got 1 of 4 that no block wrote"):
@@ -125,7 +125,7 @@ PRODUCTS = {
 
 @at_levels("tile", "atom", "ptx")
 @pytest.mark.parametrize("kind", PRODUCTS)
-def test_products_that_overflow(kind: str, level: Any) -> None:
+def test_products_that_overflow(kind: str, level: Any):
     text, threads, *shapes = PRODUCTS[kind]
     a, b, c = (np.ones(shape, np.float16) for shape in shapes)
     options: Any = {"grid": (1,), "block": (threads,), "level": level, "check": "nan,unwritten"}
@@ -140,7 +140,7 @@ def test_products_that_overflow(kind: str, level: Any) -> None:
     tw.interpret(text, args=[a, b, c], **options)
 
 
-def test_padding_is_asked_of_tile_ir_alone_where_it_is_zeros_below() -> None:
+def test_padding_is_asked_of_tile_ir_alone_where_it_is_zeros_below():
     """Threads use nothing that is undefined: it is an error, asked for or not."""
     text = KERNEL.replace("memref.load %x[%t] : memref<64xf32>", "ub.poison : f32")
     for check in ("padding", ""):

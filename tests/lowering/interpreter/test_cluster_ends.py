@@ -50,7 +50,7 @@ def handed(sync: str, end: str, rank: str = "%rank") -> str:
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_reads_of_the_memory_of_another_cta() -> None:
+def test_reads_of_the_memory_of_another_cta():
     [out] = both(handed(CLUSTER_SYNC, CLUSTER_SYNC), np.zeros(64, np.int32), grid=(2,))
     assert list(out[:2]) == [1, 0]
     begun = handed("", CLUSTER_SYNC).replace("READ", "HERE")
@@ -79,7 +79,7 @@ def text(body: str) -> str:
     return kernel(body, OUT).replace("  func.return", "  func.return // HERE")
 
 
-def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
+def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends():
     body = arrival("").replace("BEFORE", "")
     with pytest.raises(tw.ExecutionError, match="another CTA of its cluster"):
         both(text(body), np.zeros(64, np.int32), grid=(2,))
@@ -89,7 +89,7 @@ def test_an_arrival_at_the_mbarrier_of_a_cta_that_ends() -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_a_copy_to_a_cta_that_ends(level: str) -> None:
+def test_a_copy_to_a_cta_that_ends(level: str):
     """CTA 1 sends CTA 0 a box, whose mbarrier CTA 0 alone can wait for: no barrier says as much."""
     wait = f"cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : {test_multicast.BARRIER}"
     some = f"""%one = arith.constant 1 : i32
@@ -111,14 +111,14 @@ def test_a_copy_to_a_cta_that_ends(level: str) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival() -> None:
+def test_the_barrier_of_the_cluster_is_waited_for_once_an_arrival():
     wait: Any = "cute_nvgpu.cluster.wait"
     bad(kernel(f"{CLUSTER_SYNC}\n  {wait} // HERE", OUT), "without having arrived", grid=(2,))
     twice = f"cute_nvgpu.cluster.arrive\n  cute_nvgpu.cluster.arrive // HERE\n  {wait}"
     bad(kernel(twice, OUT), "twice in one phase", grid=(2,))
 
 
-def test_operands_of_a_cta_that_ends() -> None:
+def test_operands_of_a_cta_that_ends():
     """An MMA of CTA 0 reads the shared memory of CTA 1 until its commit is known there."""
     lanes = np.arange(64)
     for committed, learned in ((False, False), (True, False), (True, True)):

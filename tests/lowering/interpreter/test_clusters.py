@@ -60,7 +60,7 @@ def bad(text: str, *words: str, **launch: Any) -> None:
 @pytest.mark.parametrize(
     "cluster, grid", [("2, 1, 1", (4, 2, 1)), ("1, 2, 1", (2, 4, 1)), ("2, 2, 2", (4, 2, 2))]
 )
-def test_ranks(cluster: str, grid: tuple[int, int, int]) -> None:
+def test_ranks(cluster: str, grid: tuple[int, int, int]):
     """x fastest within the cluster, whatever the shape."""
     body = """  %x = "gpu.block_id"() <{dimension = #gpu<dim x>}> : () -> index
   %y = "gpu.block_id"() <{dimension = #gpu<dim y>}> : () -> index
@@ -75,7 +75,7 @@ def test_ranks(cluster: str, grid: tuple[int, int, int]) -> None:
                 assert found[z, y, x] == x % cx + cx * (y % cy + cy * (z % cz))
 
 
-def test_arriving_at_the_mbarrier_of_another_cta() -> None:
+def test_arriving_at_the_mbarrier_of_another_cta():
     """CTA 1 tells CTA 0, which waits; the cluster's barrier keeps CTA 0's mbarrier alive."""
     body = f"""
   scf.if %first {{
@@ -142,7 +142,7 @@ def pair(copy: str = COPY, commit: str = COMMIT, wait: str = WAIT, after: str = 
   }}"""
 
 
-def test_pairs_copy() -> None:
+def test_pairs_copy():
     """Each CTA's tensor memory gets its own shared memory, both by one thread's copy."""
     text = kernel(pair(), "%p: memref<4x128xi32>")
     [found] = both(text, np.full((4, 128), -1, np.int32))
@@ -159,20 +159,20 @@ def fault_of(text: str, *words: str) -> None:
             assert word in str(caught.value), str(caught.value)
 
 
-def test_the_other_cta_waits_and_fences_too() -> None:
+def test_the_other_cta_waits_and_fences_too():
     arguments = "%p: memref<4x128xi32>"
     fault_of(kernel(pair(after=""), arguments), "no tcgen05.fence.after_thread_sync follows")
     fault_of(kernel(pair(wait=""), arguments), "no wait for the mbarrier of its tcgen05.commit")
 
 
-def test_a_commit_without_multicast_reaches_one_cta() -> None:
+def test_a_commit_without_multicast_reaches_one_cta():
     alone = COMMIT.replace("multicast %both ", "")
     text = kernel(pair(commit=alone, wait=f"{WAIT} // HERE").replace(f"{F} // HERE", F),
                   "%p: memref<4x128xi32>")  # fmt: skip
     fault_of(text, "deadlock")
 
 
-def test_an_allocation_waits_for_the_pair() -> None:
+def test_an_allocation_waits_for_the_pair():
     body = f"""
   scf.if %lead {{
     scf.if %leads {{
@@ -183,7 +183,7 @@ def test_an_allocation_waits_for_the_pair() -> None:
     bad(text, "no warp of the pair's other CTA asks for them too", grid=(2,))
 
 
-def test_a_pair_asks_for_the_same() -> None:
+def test_a_pair_asks_for_the_same():
     half = ALLOC.replace("256", "128")
     body = f"""
   scf.if %leads {{
@@ -200,7 +200,7 @@ def test_a_pair_asks_for_the_same() -> None:
     )
 
 
-def test_the_barrier_of_the_cluster() -> None:
+def test_the_barrier_of_the_cluster():
     missing = """
   scf.if %lead {
   cute_nvgpu.cluster.arrive
@@ -217,7 +217,7 @@ def test_the_barrier_of_the_cluster() -> None:
     bad(kernel(twice, "%p: memref<64xi32>"), "twice in one phase", grid=(2,))
 
 
-def test_a_rank_outside_of_the_cluster() -> None:
+def test_a_rank_outside_of_the_cluster():
     body = f"""
   %two = arith.constant 2 : i32
   scf.if %first {{
@@ -226,7 +226,7 @@ def test_a_rank_outside_of_the_cluster() -> None:
     bad(kernel(body, "%p: memref<64xi32>"), "expected a rank below 2", grid=(2,))
 
 
-def test_clusters_of_a_launch() -> None:
+def test_clusters_of_a_launch():
     text = kernel("", "%p: memref<64xi32>")
     with pytest.raises(ExecutionError, match="expected a grid of whole clusters"):
         run(text, np.zeros(64, np.int32), grid=(3,), level="atom")

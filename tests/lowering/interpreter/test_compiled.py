@@ -64,7 +64,7 @@ def form_code(module: Any, name: str) -> bool:
     return True
 
 
-def test_scalar_forms_equal_the_chip() -> None:
+def test_scalar_forms_equal_the_chip():
     """Of every form that has code: not those of 16 bits, and few approximations and directed
     roundings."""
     module = new_module()
@@ -94,7 +94,7 @@ def members() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kernel", ["k_scan_block", "k_divergent"])
-def test_kernels_of_nvcc_leave_what_a_chip_left(members: dict[str, bytes], kernel: str) -> None:
+def test_kernels_of_nvcc_leave_what_a_chip_left(members: dict[str, bytes], kernel: str):
     cases = pickle.loads(lzma.decompress(members["cases.pkl.xz"]))["kernels_sm_90a"]
     [case] = (case for case in cases if case["kernel"] == kernel)
     text = members["kernels_sm_90a.ptx"].decode()
@@ -161,7 +161,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("words", WRONG)
-def test_errors_are_the_same(words: str) -> None:
+def test_errors_are_the_same(words: str):
     error = outcome(WRONG[words], "compiled")
     assert isinstance(error, str) and words in error
     assert error == outcome(WRONG[words], "numpy")
@@ -190,7 +190,7 @@ RIGHT = {
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_kernels_give_the_same(name: str) -> None:
+def test_kernels_give_the_same(name: str):
     result = outcome(RIGHT[name], "compiled")
     if name == "equal values":
         # The last store is of other values, beside what the others wrote.
@@ -200,7 +200,7 @@ def test_kernels_give_the_same(name: str) -> None:
         np.testing.assert_array_equal(result, outcome(RIGHT[name], "numpy"))
 
 
-def test_any_statements_give_the_same() -> None:
+def test_any_statements_give_the_same():
     """Bits, or the first error, of statements in any order."""
     plain = [
         body for body in (*RIGHT.values(), *WRONG.values()) if ":" not in body and "bar" not in body
@@ -213,7 +213,7 @@ def test_any_statements_give_the_same() -> None:
 
 
 @given(st.data())
-def test_readers_of_a_word_come_one_after_the_other(data: st.DataObject) -> None:
+def test_readers_of_a_word_come_one_after_the_other(data: st.DataObject):
     """Those of one op too: which the engines remember does not depend on who of them notes it."""
     at_once, in_turn = Readers(4, LOCAL + 1), Readers(4, LOCAL + 1)
     for op in range(1, 5):
@@ -230,13 +230,13 @@ def test_readers_of_a_word_come_one_after_the_other(data: st.DataObject) -> None
             np.testing.assert_array_equal(column, its)
 
 
-def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(runners, "find_spec", lambda name: None)
     with pytest.raises(tw.ArgumentError, match="expected llvmlite for engine 'compiled'"):
         tw.interpret(HEAD + TAIL, grid=(1,), block=(1,), args=[], engine="compiled")
 
 
-def test_a_long_run_becomes_native(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_becomes_native(monkeypatch: pytest.MonkeyPatch):
     """And a short one does not."""
     runs: list[int] = []
     monkeypatch.setattr(runners, "_COMPILED", kept := dict[Any, Any]())

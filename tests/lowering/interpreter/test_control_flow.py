@@ -34,7 +34,7 @@ C = """  %c0 = arith.constant 0 : i32
 """
 
 
-def test_for_with_a_trip_count_per_thread_and_swapped_values() -> None:
+def test_for_with_a_trip_count_per_thread_and_swapped_values():
     first, second = per_thread(
         C + """  %r0, %r1 = scf.for %k = %c0 to %x step %c1
       iter_args(%a = %c0, %b = %c1) -> (i32, i32) : i32 {
@@ -51,7 +51,7 @@ def test_for_with_a_trip_count_per_thread_and_swapped_values() -> None:
         assert (x, y) == (a, b)
 
 
-def test_swap_alone() -> None:
+def test_swap_alone():
     first, second = per_thread(
         C + """  %r0, %r1 = scf.for %k = %c0 to %x step %c1
       iter_args(%a = %c2, %b = %x) -> (i32, i32) : i32 {
@@ -67,7 +67,7 @@ def test_swap_alone() -> None:
 
 @pytest.mark.parametrize("type_", ["i16", "i32", "i64", "index"])
 @pytest.mark.parametrize("lower, upper, step", [(-5, 4, 3), (2, 2, 1), (3, -3, 1), (0, 7, 7)])
-def test_for_bounds(type_: str, lower: int, upper: int, step: int) -> None:
+def test_for_bounds(type_: str, lower: int, upper: int, step: int):
     convert = {
         "i16": "arith.extsi %k : i16 to i32",
         "i32": "arith.addi %k, %c0 : i32",
@@ -94,7 +94,7 @@ def test_for_bounds(type_: str, lower: int, upper: int, step: int) -> None:
     np.testing.assert_array_equal(result, expected)
 
 
-def test_nested_loops_whose_inner_bound_is_the_outer_variable() -> None:
+def test_nested_loops_whose_inner_bound_is_the_outer_variable():
     (result,) = per_thread(
         C
         + """  %r0 = scf.for %j = %c0 to %x step %c1 iter_args(%a = %c0) -> (i32) : i32 {
@@ -118,7 +118,7 @@ def test_nested_loops_whose_inner_bound_is_the_outer_variable() -> None:
         assert found == (a + 2**31) % 2**32 - 2**31
 
 
-def test_while_collatz() -> None:
+def test_while_collatz():
     starts = np.random.default_rng(1).integers(1, 200, THREADS)
     steps, last = per_thread(
         C
@@ -152,7 +152,7 @@ def test_while_collatz() -> None:
     assert (last == 1).all()
 
 
-def test_while_that_passes_on_other_values_than_it_carries() -> None:
+def test_while_that_passes_on_other_values_than_it_carries():
     doubled, count = per_thread(
         C
         + """  %r0, %r1 = scf.while (%v = %x) : (i32) -> (i32, i32) {
@@ -171,7 +171,7 @@ def test_while_that_passes_on_other_values_than_it_carries() -> None:
     np.testing.assert_array_equal(doubled, 2 * np.maximum(COUNTS, 2))
 
 
-def test_nested_ifs_with_and_without_else() -> None:
+def test_nested_ifs_with_and_without_else():
     result, kept = per_thread(
         C
         + """  %low = arith.cmpi slt, %x, %c3 : i32
@@ -201,7 +201,7 @@ def test_nested_ifs_with_and_without_else() -> None:
     np.testing.assert_array_equal(kept, np.where(COUNTS < 3, 1, COUNTS))
 
 
-def test_carried_values_of_every_kind() -> None:
+def test_carried_values_of_every_kind():
     types = ("i1", "i8", "i16", "i64", "f16", "f32", "f64")
     loads = "".join(
         f"  %v{n} = memref.load %x{n}[%i] : memref<?x{type_}>\n" for n, type_ in enumerate(types)
@@ -237,7 +237,7 @@ def test_carried_values_of_every_kind() -> None:
         np.testing.assert_array_equal(found[place], args[place])
 
 
-def test_branches_between_blocks_with_early_returns() -> None:
+def test_branches_between_blocks_with_early_returns():
     text = f"""func.func @k(%in: memref<?xi32>, %o: memref<?xi32>) attributes {{gpu.kernel}} {{
 {IDS}{C}  %x = memref.load %in[%i] : memref<?xi32>
   %negative = arith.cmpi slt, %x, %c0 : i32
@@ -267,7 +267,7 @@ def test_branches_between_blocks_with_early_returns() -> None:
         assert result == (-7 if count < 0 else a)
 
 
-def test_structured_ops_inside_of_branched_blocks() -> None:
+def test_structured_ops_inside_of_branched_blocks():
     text = f"""func.func @k(%in: memref<?xi32>, %o: memref<?xi32>) attributes {{gpu.kernel}} {{
 {IDS}{C}  %x = memref.load %in[%i] : memref<?xi32>
   %odd = arith.andi %x, %c1 : i32
@@ -297,7 +297,7 @@ def test_structured_ops_inside_of_branched_blocks() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_a_division_stays_in_the_loop_that_does_not_run() -> None:
+def test_a_division_stays_in_the_loop_that_does_not_run():
     divisors = np.where(COUNTS > 0, COUNTS, 0)
     (result,) = per_thread(
         C
@@ -313,7 +313,7 @@ def test_a_division_stays_in_the_loop_that_does_not_run() -> None:
     np.testing.assert_array_equal(result, expected)
 
 
-def test_what_is_undefined_on_one_way_may_be_used_on_the_other() -> None:
+def test_what_is_undefined_on_one_way_may_be_used_on_the_other():
     (result,) = per_thread(
         C
         + """  %p = arith.cmpi sgt, %x, %c2 : i32
@@ -343,7 +343,7 @@ GRIDS = [
 
 
 @pytest.mark.parametrize("grid, block", GRIDS)
-def test_ids(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+def test_ids(grid: tuple[int, int, int], block: tuple[int, int, int]):
     ops = [f'"gpu.{op}"() <{{dimension = #gpu<dim {axis}>}}> : () -> index'
            for op in ("thread_id", "block_id", "block_dim", "grid_dim", "global_id")
            for axis in "xyz"]  # fmt: skip
@@ -383,7 +383,7 @@ def test_ids(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("step", [0, -1])
-def test_a_loop_that_does_not_step_forward_is_an_error(step: int) -> None:
+def test_a_loop_that_does_not_step_forward_is_an_error(step: int):
     text = """func.func @k(%n: i32, %step: i32) attributes {gpu.kernel} {
   %zero = arith.constant 0 : i32
   scf.for %i = %zero to %n step %step : i32 {
@@ -394,7 +394,7 @@ def test_a_loop_that_does_not_step_forward_is_an_error(step: int) -> None:
         tw.interpret(text, grid=(1,), block=(32,), args=[4, step])
 
 
-def test_launch_limits() -> None:
+def test_launch_limits():
     text = "func.func @k() attributes {gpu.kernel} {\n  func.return\n}"
     with pytest.raises(tw.ExecutionError, match="expected grid of at most"):
         tw.interpret(text, grid=(1, 65536), block=(1,), args=[])

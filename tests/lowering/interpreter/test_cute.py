@@ -38,7 +38,7 @@ def run(body: str, threads: int = 32, parameters: str = "", args: tuple[Any, ...
 SWIZZLED = "S<2,0,2> o 0 o (4,?):(?,1)"
 
 
-def test_a_layout_gives_indices_into_memory() -> None:
+def test_a_layout_gives_indices_into_memory():
     """A tile is written through a swizzled layout that the launch sizes."""
     body = """
   %flat = cute.composed_get_outer(%l) : <"S<2,0,2> o 0 o (4,?):(?,1)"> -> <"(4,?):(?,1)">
@@ -58,7 +58,7 @@ def test_a_layout_gives_indices_into_memory() -> None:
     assert (found == expected).all() and len(set(found)) == 16
 
 
-def test_threads_part_and_meet() -> None:
+def test_threads_part_and_meet():
     body = f"""
   %three = arith.constant 3 : i32
   %low = arith.cmpi slt, %i, %three : i32
@@ -72,7 +72,7 @@ def test_threads_part_and_meet() -> None:
     assert run(body, 8).tolist() == [0, 2, 4, 3, 4, 5, 6, 7]
 
 
-def test_loops_carry_values() -> None:
+def test_loops_carry_values():
     """Every thread as many rounds as its number: the sum of 1 to n, and static parts on the way."""
     pair = '!cute.shape<"(?,4)">'
     body = f"""
@@ -90,7 +90,7 @@ def test_loops_carry_values() -> None:
     assert run(body, 6).tolist() == [n + n * (n - 1) // 2 for n in range(6)]
 
 
-def test_while_loops_and_select() -> None:
+def test_while_loops_and_select():
     body = f"""
   %five = arith.constant 5 : i32
   %top = cute.make_int_tuple(%five) : (i32) -> {NUMBER}
@@ -125,7 +125,7 @@ def test_while_loops_and_select() -> None:
          "S<2,0,2> o 0 o (4,3):(8,1)"),
     ],
 )  # fmt: skip
-def test_arguments(type_: str, value: Any, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments(type_: str, value: Any, shown: str, capsys: pytest.CaptureFixture[str]):
     run(f"  cute.print(%x) : {type_}", 2, f"%x: {type_}, ", (value,))
     assert capsys.readouterr().out == f"{shown}\n" * 2
 
@@ -142,12 +142,12 @@ def test_arguments(type_: str, value: Any, shown: str, capsys: pytest.CaptureFix
         ('!cute.layout<"?:1">', (4, 1), r"got \(4, 1\)"),
     ],
 )
-def test_arguments_that_are_none_of_their_type(type_: str, value: Any, got: str) -> None:
+def test_arguments_that_are_none_of_their_type(type_: str, value: Any, got: str):
     with pytest.raises(tw.ExecutionError, match=rf"argument 'x' expected a value of .*, .*{got}"):
         run(f"  cute.print(%x) : {type_}", 1, f"%x: {type_}, ", (value,))
 
 
-def test_every_active_thread_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_active_thread_prints(capsys: pytest.CaptureFixture[str]):
     body = """
   %two = arith.constant 2 : i32
   %low = arith.cmpi slt, %i, %two : i32
@@ -165,7 +165,7 @@ def test_every_active_thread_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == lines
 
 
-def test_a_division_by_zero_names_the_thread() -> None:
+def test_a_division_by_zero_names_the_thread():
     body = f"""
   %six = cute.static : !cute.int_tuple<"6">
   %r = cute.ceil_div(%six, %n) : (!cute.int_tuple<"6">, {NUMBER}) -> {NUMBER}
@@ -175,7 +175,7 @@ def test_a_division_by_zero_names_the_thread() -> None:
         run(body)
 
 
-def test_an_undefined_leaf_may_not_be_used() -> None:
+def test_an_undefined_leaf_may_not_be_used():
     body = f"""
   %p = ub.poison : i32
   %r = cute.make_int_tuple(%p) : (i32) -> {NUMBER}
@@ -184,7 +184,7 @@ def test_an_undefined_leaf_may_not_be_used() -> None:
         run(body)
 
 
-def test_an_undefined_value_may_not_be_used() -> None:
+def test_an_undefined_value_may_not_be_used():
     body = f"""
   %p = ub.poison : {NUMBER}
   %r = cute.tuple_add(%p, %n) : ({NUMBER}, {NUMBER}) -> {NUMBER}
@@ -193,7 +193,7 @@ def test_an_undefined_value_may_not_be_used() -> None:
         run(body)
 
 
-def test_functions_take_and_give_values() -> None:
+def test_functions_take_and_give_values():
     text = f"""
 func.func @half(%x: {NUMBER}) -> {NUMBER} {{
   %two = cute.static : !cute.int_tuple<"2">
@@ -233,7 +233,7 @@ func.func @k(%out: memref<?xi32>) attributes {{gpu.kernel}} {{{THREAD}
         ),
     ],
 )
-def test_calls_that_cannot_run(callee: str, message: str) -> None:
+def test_calls_that_cannot_run(callee: str, message: str):
     text = (
         f"{callee}\nfunc.func @k(%i: i32) attributes {{gpu.kernel}} {{\n"
         "  func.call @f(%i) : (i32) -> ()\n  func.return\n}"

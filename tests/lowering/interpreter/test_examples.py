@@ -17,7 +17,7 @@ import tilewright as tw
 
 @at_levels()
 @pytest.mark.parametrize("n", [1, 31, 64, 100])
-def test_axpy(n: int, level: Any) -> None:
+def test_axpy(n: int, level: Any):
     rng = np.random.default_rng(n)
     x, y = rng.standard_normal((2, 100)).astype(np.float32)
     text = (EXAMPLES / "axpy.mlir").read_text()
@@ -50,18 +50,18 @@ def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
 
 @at_levels()
 @pytest.mark.parametrize("size", [(128, 192, 128), (64, 64, 32)])
-def test_gemm(size: tuple[int, int, int], level: Any) -> None:
+def test_gemm(size: tuple[int, int, int], level: Any):
     gemm(*size, 0, level)
 
 
 @at_levels()
 @pytest.mark.parametrize("size", [(70, 66, 40), (1, 1, 1), (65, 7, 97), (3, 130, 16)])
-def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any) -> None:
+def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any):
     gemm(*size, 8, level)
 
 
 @at_levels()
-def test_gemm_wmma(level: Any) -> None:
+def test_gemm_wmma(level: Any):
     rng = np.random.default_rng(64)
     a, b = rng.integers(-8, 9, (2, 64, 64)).astype(np.float16)
     text = (EXAMPLES / "gemm_wmma.mlir").read_text()
@@ -71,7 +71,7 @@ def test_gemm_wmma(level: Any) -> None:
 
 
 @at_levels()
-def test_wgmma_fed_by_stores(level: Any) -> None:
+def test_wgmma_fed_by_stores(level: Any):
     rng = np.random.default_rng(3)
     m, n, k = 128, 256, 128
     a, b = (rng.integers(-8, 9, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
@@ -117,7 +117,7 @@ def pairs(case: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("size, numerics, level", covering(RUNS, pairs))
-def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any) -> None:
+def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any):
     m, n, k = size
     args, expected = gemm_sm90_arguments(m, n, k)
     found = tw.interpret(
@@ -132,7 +132,7 @@ def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any) -> Non
     assert np.isnan(found[2][:, written(n) :]).all()
 
 
-def test_gemm_sm90_of_several_bands() -> None:
+def test_gemm_sm90_of_several_bands():
     """More than 16 rows of tiles: every tile is computed once."""
     m, n, k = 128 * 16 + 1, 512, 8
     args, expected = gemm_sm90_arguments(m, n, k)

@@ -105,7 +105,7 @@ def expected(values: NDArray[np.float64], name: str, modifiers: list[str]) -> ND
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if to_nearest(form)])
-def test_to_nearest(form: str) -> None:
+def test_to_nearest(form: str):
     modifiers, to, _ = split(form)
     inputs, values = operands(CVT[form])
     result = elements(scalar("cvt", form)(*inputs), to)
@@ -115,7 +115,7 @@ def test_to_nearest(form: str) -> None:
 
 @pytest.mark.parametrize("form", [form for form in CVT if form[:3] == "rz." and "f16" in form
                                   and form.endswith(".f32")])  # fmt: skip
-def test_towards_zero(form: str) -> None:
+def test_towards_zero(form: str):
     """The largest number of the type that is no larger: the nearest, or the one below it."""
     modifiers, to, _ = split(form)
     name = to.removesuffix("x2")
@@ -130,7 +130,7 @@ def test_towards_zero(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if ".tf32." in form])
-def test_tf32(form: str) -> None:
+def test_tf32(form: str):
     """In units of the 10th bit of the significand, of the smallest exponent below it."""
     modifiers, _, _ = split(form)
     (bits,), (values,) = operands(CVT[form])
@@ -156,7 +156,7 @@ def test_tf32(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if ".ue8m0x2." in form])
-def test_scale_factors_are_powers_of_two(form: str) -> None:
+def test_scale_factors_are_powers_of_two(form: str):
     modifiers, to, _ = split(form)
     inputs, values = operands(CVT[form])
     for got, exact in zip(elements(scalar("cvt", form)(*inputs), to), values, strict=True):
@@ -171,7 +171,7 @@ def test_scale_factors_are_powers_of_two(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if form.startswith("rs.")])
-def test_stochastic(form: str) -> None:
+def test_stochastic(form: str):
     """Over all random bits the mean is the value, to what f32 has beside the result's type and an
     element takes of random bits."""
     modifiers, to, _ = split(form)
@@ -199,7 +199,7 @@ def test_stochastic(form: str) -> None:
 
 
 @pytest.mark.parametrize("octet", ["s8", "u8"])
-def test_octets(octet: str) -> None:
+def test_octets(octet: str):
     low, high = (-128, 127) if octet == "s8" else (0, 255)
     for source, bits in (("f32", F32.view(np.uint32)), ("f16", HALVES)):
         with np.errstate(all="ignore"):

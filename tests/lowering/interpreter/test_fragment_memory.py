@@ -43,7 +43,7 @@ def kernel(type_: str, count: int) -> str:
 
 
 @pytest.mark.parametrize("element, size", ACCESSES, ids=lambda each: getattr(each, "name", each))
-def test_vector_accesses(element: ElementType, size: int) -> None:
+def test_vector_accesses(element: ElementType, size: int):
     count = size * 8 // element.bits
     rng = np.random.default_rng(size)
     given = np.frombuffer(rng.bytes(WARP * size), f"u{element.bits // 8}").reshape(WARP, count)
@@ -55,7 +55,7 @@ VIEW = "memref<?xi32>"
 
 
 @pytest.mark.parametrize("verb, op", [("read", "load"), ("write", "store")])
-def test_misaligned_accesses(verb: str, op: str) -> None:
+def test_misaligned_accesses(verb: str, op: str):
     """An index that is no multiple of the vector."""
     access = {
         "load": f"%f = cute_nvgpu.fragment.load %p[%c1] : {VIEW} -> {fragment(4, 'i32')} // HERE",
@@ -70,7 +70,7 @@ def test_misaligned_accesses(verb: str, op: str) -> None:
     )
 
 
-def test_a_race_of_vector_stores() -> None:
+def test_a_race_of_vector_stores():
     """Neighbours write the same sixteen bytes."""
     smem = "memref<64xi32, #cute<space smem>>"
     fault(

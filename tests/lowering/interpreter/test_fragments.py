@@ -19,7 +19,7 @@ WHOLE_BYTES = [each for each in ELEMENT_TYPES.values() if each.bits >= 8]
 
 
 @pytest.mark.parametrize("element", WHOLE_BYTES, ids=lambda each: each.name)
-def test_fragment_ops(element: ElementType) -> None:
+def test_fragment_ops(element: ElementType):
     """On four registers: every op, then back to words."""
     width, type_, word = element.per_register, element.mlir, words_of(element)
     count = 4 * width
@@ -84,7 +84,7 @@ def test_fragment_ops(element: ElementType) -> None:
     np.testing.assert_array_equal(found[5], np.concatenate(halves, axis=1))
 
 
-def test_fragments_as_carried_values() -> None:
+def test_fragments_as_carried_values():
     quad, pair = fragment(4, "f32"), fragment(8, "f16")
     code = Code()
     floats = code.cast(code.load_words(4, "i32"), fragment(4, "i32"), quad)
@@ -128,7 +128,7 @@ def test_fragments_as_carried_values() -> None:
 @pytest.mark.parametrize("size, cache", [(4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")])
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("type_", ["i8", "f16", "f32", "f64"])
-def test_cp_async(size: int, cache: str, fill: bool, type_: str) -> None:
+def test_cp_async(size: int, cache: str, fill: bool, type_: str):
     """Each thread copies `size` bytes, of which it reads `fill`; the rest becomes zeros."""
     width = {"i8": 1, "f16": 2, "f32": 4, "f64": 8}[type_]
     if size < width:
@@ -180,7 +180,7 @@ def cp_async_kernel(size: int, cache: str, fill: bool, type_: str, width: int) -
 }}"""
 
 
-def test_groups_of_copies_complete_in_order() -> None:
+def test_groups_of_copies_complete_in_order():
     """Three groups in flight; each wait lets one more of them be read."""
     tile = f"memref<3x32xi32, {SMEM}>"
     code = Code()

@@ -102,12 +102,12 @@ def scaled(m: int, n: int, k: int) -> Gemm:
 
 
 @pytest.mark.parametrize("size", [(136, 256, 64), (100, 258, 264), (1, 2, 3)])
-def test_gemm_sm100(size: tuple[int, int, int]) -> None:
+def test_gemm_sm100(size: tuple[int, int, int]):
     m, n, _ = size
     dense(*size).check("gemm_sm100", (-(-n // 256), -(-m // 128)))
 
 
-def test_gemm_sm100_of_several_bands() -> None:
+def test_gemm_sm100_of_several_bands():
     """More than 16 rows of tiles: every tile is computed once."""
     m, n, k = 128 * 16 + 1, 264, 16
     gemm = dense(m, n, k)
@@ -116,14 +116,14 @@ def test_gemm_sm100_of_several_bands() -> None:
 
 
 @pytest.mark.parametrize("size", [(264, 256, 64), (200, 258, 264), (1, 2, 3)])
-def test_gemm_sm100_2sm(size: tuple[int, int, int]) -> None:
+def test_gemm_sm100_2sm(size: tuple[int, int, int]):
     m, n, _ = size
     dense(*size).check("gemm_sm100_2sm", (2 * -(-m // 256), -(-n // 256)))
 
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_commits_to_a_cta_that_has_ended(level: Any) -> None:
+def test_commits_to_a_cta_that_has_ended(level: Any):
     """Nothing orders the arrivals of one commit after those of another at a different mbarrier: who
     has waited for %done does not know that all at %empty are over."""
     gemm, text = dense(256, 256, 64), (EXAMPLES / "gemm_sm100_2sm.mlir").read_text()
@@ -138,13 +138,13 @@ def test_commits_to_a_cta_that_has_ended(level: Any) -> None:
 
 
 @pytest.mark.parametrize("size", [(130, 128, 128), (100, 130, 672), (1, 2, 32)])
-def test_gemm_sm100_mxf8(size: tuple[int, int, int]) -> None:
+def test_gemm_sm100_mxf8(size: tuple[int, int, int]):
     m, n, _ = size
     scaled(*size).check("gemm_sm100_mxf8", (-(-n // 128), -(-m // 128)))
 
 
 @pytest.mark.parametrize("name", ["gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8"])
-def test_exact(name: str) -> None:
+def test_exact(name: str):
     """One MMA, rounded once."""
     gemm = scaled(130, 70, 32) if name == "gemm_sm100_mxf8" else dense(130, 70, 16)
     found = gemm.run(name, (2, 2), "atom", numerics="exact")[:, :70]
@@ -157,13 +157,13 @@ NAMES = ("gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8")
 @pytest.mark.parametrize(
     "name, arch", covering(product(NAMES, ("sm_100a", "sm_103a", "sm_110a")), themselves)
 )
-def test_they_assemble(name: str, arch: str, ptxas: Callable[..., PtxasReport]) -> None:
+def test_they_assemble(name: str, arch: str, ptxas: Callable[..., PtxasReport]):
     text = tw.compile((EXAMPLES / f"{name}.mlir").read_text(), arch).ptx
     report = ptxas(text, arch)
     assert report.clean, report.output
 
 
-def test_copies_that_the_mma_does_not_wait_for() -> None:
+def test_copies_that_the_mma_does_not_wait_for():
     gemm = dense(128, 256, 64)
     lines = (EXAMPLES / "gemm_sm100.mlir").read_text().splitlines(keepends=True)
     text = "".join(line for line in lines if "mbarrier.wait %full" not in line)

@@ -37,7 +37,7 @@ CP_ASYNC = f"""  %c4 = arith.constant 4 : index
   }}"""
 
 
-def test_a_write_over_what_a_cp_async_reads() -> None:
+def test_a_write_over_what_a_cp_async_reads():
     fault(CP_ASYNC.replace("EARLY", ""), "memref.store", "race on global memory",
           "this write and the read by", "which no cp.async.wait_group has compl")  # fmt: skip
     waited = kernel(CP_ASYNC.replace("EARLY", "cute_nvgpu.cp.async.wait_group 0"))
@@ -46,7 +46,7 @@ def test_a_write_over_what_a_cp_async_reads() -> None:
             assert run(waited, level, [P], schedule=seed)[0][60] == 4
 
 
-def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait() -> None:
+def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait():
     body = CP_ASYNC.replace("EARLY", "cute_nvgpu.cp.async.wait_group 0").replace(BARRIER, "", 1)
     # Thread 63 runs behind the others, and after their wait.
     body = body.replace("scf.if %first {", "%last = arith.cmpi eq, %t, %c63 : index\n"
@@ -55,7 +55,7 @@ def test_a_write_by_a_thread_that_no_barrier_orders_behind_the_wait() -> None:
 
 
 @at_levels()
-def test_a_cp_async_that_lands_late_reads_late(level: Any) -> None:
+def test_a_cp_async_that_lands_late_reads_late(level: Any):
     text = kernel(CP_ASYNC.replace("EARLY", ""))
     found = [run(text, level, [P], schedule=seed, races="ignore")[0][60] for seed in (None, *SEEDS)]
     assert found == [4] + [1] * len(SEEDS)
@@ -98,7 +98,7 @@ def stored(waits: str, who: str = "%first") -> str:
 
 
 @pytest.mark.parametrize("who", ["%first", "%second"])
-def test_a_read_of_what_a_tma_store_is_writing(who: str) -> None:
+def test_a_read_of_what_a_tma_store_is_writing(who: str):
     """A wait for what the copy reads says nothing of what it writes."""
     bad_text = stored(WAITS_READ, who)
     fault("", "cute_nvgpu.tma.load", "race on global memory: this read and the write by",
@@ -110,7 +110,7 @@ def test_a_read_of_what_a_tma_store_is_writing(who: str) -> None:
 
 
 @at_levels()
-def test_a_tma_store_that_lands_late(level: Any) -> None:
+def test_a_tma_store_that_lands_late(level: Any):
     """Where only the read is waited for, a copy sees what was there before."""
     for waits, expected in ((WAITS_READ, {1, int(TENSOR[1, 1])}), (WAITS_ALL, {1})):
         found = {
@@ -120,7 +120,7 @@ def test_a_tma_store_that_lands_late(level: Any) -> None:
         assert found == expected, waits
 
 
-def test_two_stores_of_a_thread_to_one_place() -> None:
+def test_two_stores_of_a_thread_to_one_place():
     """Nothing orders copies of one thread but a wait for the first one."""
     again = STORE.replace("WAITS", f"BETWEEN\n    {STORE_BOX.replace('%x', '%y')} // HERE\n"
                           "    cute_nvgpu.cp.async.bulk.commit_group\n"

@@ -39,26 +39,26 @@ EXCHANGE = f"""  %n = arith.index_cast %t : index to i32
   %v = memref.load %p[%other] : {P} // HERE"""
 
 
-def test_an_exchange_without_a_barrier() -> None:
+def test_an_exchange_without_a_barrier():
     racy(EXCHANGE.replace("SYNC", "").replace("// OTHER", ""), "memref.load",
          "this read and the write by", "in thread 63 ")  # fmt: skip
     fine(EXCHANGE.replace("SYNC", BARRIER))
 
 
-def test_a_barrier_of_the_warp() -> None:
+def test_a_barrier_of_the_warp():
     body = EXCHANGE.replace("%other", "%next")
     racy(body.replace("SYNC", ""), "memref.load", "this read and the write by")
     fine(body.replace("SYNC", "cute_nvgpu.bar.warp.sync"))
 
 
-def test_threads_that_write_one_element() -> None:
+def test_threads_that_write_one_element():
     body = f"""  %n = arith.index_cast %t : index to i32
   memref.store %n, %p[%c0] : {P} // HERE"""
     racy(body, "memref.store", "two threads of the op write one element")
     fine(f"  memref.store %one, %p[%c0] : {P}")
 
 
-def test_warps_that_write_one_element() -> None:
+def test_warps_that_write_one_element():
     body = f"""  %place = arith.remui %t, %c32 : index
   %n = arith.index_cast %t : index to i32
   scf.if %low {{
@@ -73,7 +73,7 @@ def test_warps_that_write_one_element() -> None:
     fine(body.replace("SYNC", BARRIER))
 
 
-def test_a_write_over_what_another_thread_reads() -> None:
+def test_a_write_over_what_another_thread_reads():
     body = f"""  %v = memref.load %p[%other] : {P} // OTHER
   SYNC
   memref.store %v, %p[%t] : {P} // HERE"""
@@ -81,7 +81,7 @@ def test_a_write_over_what_another_thread_reads() -> None:
     fine(body.replace("SYNC", BARRIER))
 
 
-def test_accesses_of_several_widths() -> None:
+def test_accesses_of_several_widths():
     """Vectors first, then single elements of them."""
     vector = "!cute_nvgpu.fragment<4xi32>"
     body = f"""  %c4 = arith.constant 4 : index
@@ -99,7 +99,7 @@ def test_accesses_of_several_widths() -> None:
     fine(body.replace("SYNC", BARRIER))
 
 
-def test_a_cta_that_reads_what_another_one_writes() -> None:
+def test_a_cta_that_reads_what_another_one_writes():
     body = f"""{CTA}  %c64 = arith.constant 64 : index
   %second = arith.cmpi eq, %block, %c1 : index
   %n = arith.index_cast %t : index to i32
@@ -117,7 +117,7 @@ def test_a_cta_that_reads_what_another_one_writes() -> None:
 
 
 @at_levels()
-def test_a_gemm_has_none(level: Any) -> None:
+def test_a_gemm_has_none(level: Any):
     arguments, expected = gemm_sm90_arguments(128, 512, 64)
     c = tw.interpret(
         (EXAMPLES / "gemm_sm90.mlir").read_text(), grid=(2, 1), block=(384,), args=arguments,
@@ -127,7 +127,7 @@ def test_a_gemm_has_none(level: Any) -> None:
 
 
 @pytest.mark.parametrize("value, races", [("%one", False), ("%n", True)])
-def test_ctas_that_store_one_box(value: str, races: bool) -> None:
+def test_ctas_that_store_one_box(value: str, races: bool):
     """Both store what is there then: no race."""
     body = f"{CTA}  %n = arith.index_cast %block : index to i32\n{STORED}"
     text = made(body.replace("memref.store %one", f"memref.store {value}").replace("AFTER", "")
@@ -160,13 +160,13 @@ TWO_READERS = f"""  %c48 = arith.constant 48 : index
   }}"""
 
 
-def test_the_first_of_two_readers() -> None:
+def test_the_first_of_two_readers():
     """The last one is known to be before the write, the first one is not."""
     racy(TWO_READERS.replace("BEFORE", ""), "memref.store", "this write and the read", "thread 0 ")
     fine(TWO_READERS.replace("BEFORE", BARRIER))
 
 
-def test_readers_of_two_ctas() -> None:
+def test_readers_of_two_ctas():
     """CTA 1 reads after CTA 0, and writes: it is in a race with CTA 0, not with itself."""
     body = f"""{CTA}  %second = arith.cmpi eq, %block, %c1 : index
   %v = memref.load %p[%c0] : {P}
@@ -180,7 +180,7 @@ def test_readers_of_two_ctas() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_readers_are_all_that_a_write_may_race_with(seed: int) -> None:
+def test_readers_are_all_that_a_write_may_race_with(seed: int):
     """Against a set of all readers of each word: a write meets all of its own cluster, and one
     of another cluster where there is any."""
     rng = np.random.default_rng(seed)

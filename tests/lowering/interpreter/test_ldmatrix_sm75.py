@@ -42,20 +42,20 @@ def run(text: str, level: Any, arch: str) -> Any:
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80"])
-def test_the_lowering_gives_other_threads_a_valid_address(arch: str) -> None:
+def test_the_lowering_gives_other_threads_a_valid_address(arch: str):
     expected = X[:8].reshape(-1)[1::2]
     for level in ("atom", "ptx"):
         np.testing.assert_array_equal(run(TEXT, level, arch)[:32], expected)
 
 
-def test_others_need_no_guard(ptxas: Any) -> None:
+def test_others_need_no_guard(ptxas: Any):
     text = {arch: tw.compile(TEXT, arch).ptx for arch in ("sm_75", "sm_80")}
     assert "laneid" in text["sm_75"] and "laneid" not in text["sm_80"]
     for arch, ptx in text.items():
         ptxas(ptx, arch)
 
 
-def test_ptx_without_the_guard_is_refused() -> None:
+def test_ptx_without_the_guard_is_refused():
     module = str(tw.pipeline.lower(TEXT, "sm_80")[0])
     with pytest.raises(tw.ExecutionError, match="valid addresses from all threads on sm_75, got"):
         run(module, "ptx", "sm_75")

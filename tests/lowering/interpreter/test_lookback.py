@@ -98,12 +98,12 @@ def sums(parts: tuple[str, str, str], **launch: Any) -> tuple[np.ndarray, np.nda
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("schedule", [None, 3])
 @pytest.mark.parametrize("name", ORDERED)
-def test_a_flag_that_orders_is_no_race(name: str, schedule: int | None) -> None:
+def test_a_flag_that_orders_is_no_race(name: str, schedule: int | None):
     left, expected = sums(ORDERED[name], schedule=schedule)
     assert (left == expected).all()
 
 
 @pytest.mark.parametrize("name", RACES)
-def test_a_flag_that_orders_nothing_is_a_race(name: str) -> None:
+def test_a_flag_that_orders_nothing_is_a_race(name: str):
     with pytest.raises(ExecutionError, match="race on global memory"):
         sums(RACES[name])

@@ -45,7 +45,7 @@ def zeros(count: int = 64) -> np.ndarray:
 
 
 @at_levels()
-def test_threads_meet_behind_what_they_did_apart(level: str) -> None:
+def test_threads_meet_behind_what_they_did_apart(level: str):
     """An op that needs whole warps, after loops of different length in nested branches."""
     text = kernel("""  %sum = scf.for %k = %c0 to %t step %c1 iter_args(%a = %zero) -> (i32) {
     %bit = arith.andi %a, %one : i32
@@ -77,7 +77,7 @@ def test_threads_meet_behind_what_they_did_apart(level: str) -> None:
         assert result == a
 
 
-def test_threads_that_left_are_not_waited_for_by_warp_ops_of_others() -> None:
+def test_threads_that_left_are_not_waited_for_by_warp_ops_of_others():
     """A warp goes on where another has returned."""
     text = kernel("""  cf.cond_br %low, ^stay, ^leave
 ^stay:
@@ -89,7 +89,7 @@ def test_threads_that_left_are_not_waited_for_by_warp_ops_of_others() -> None:
     np.testing.assert_array_equal(found, np.where(np.arange(64) < 32, np.arange(64), -1))
 
 
-def test_a_barrier_in_a_block_that_is_not_whole_warps() -> None:
+def test_a_barrier_in_a_block_that_is_not_whole_warps():
     tile = f"memref<50xi32, {SMEM}>"
     text = kernel(f"""  %s = memref.alloc() : {tile}
   %c49 = arith.constant 49 : index
@@ -101,7 +101,7 @@ def test_a_barrier_in_a_block_that_is_not_whole_warps() -> None:
     np.testing.assert_array_equal(both(text, [zeros(50)], block=(50,))[0], np.arange(50)[::-1])
 
 
-def test_blocks_pass_their_barriers_independently() -> None:
+def test_blocks_pass_their_barriers_independently():
     """Block b goes through b rounds of a loop with a barrier in it."""
     tile = f"memref<64xi32, {SMEM}>"
     text = kernel(f"""  %s = memref.alloc() : {tile}
@@ -184,7 +184,7 @@ def pipeline(produce: str) -> str:
 
 
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
-def test_producer_and_consumer_warps_with_two_buffers(produce: str) -> None:
+def test_producer_and_consumer_warps_with_two_buffers(produce: str):
     tiles = np.random.default_rng(0).integers(-9, 9, (20, 32)).astype(np.int32)
     found = both(pipeline(produce), [tiles, zeros(32), len(tiles)])[1]
     expected = np.zeros(32, np.int32)
@@ -197,9 +197,7 @@ def test_producer_and_consumer_warps_with_two_buffers(produce: str) -> None:
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
 @at_levels()
 @pytest.mark.parametrize("barrier", [f"sync {n}" for n in (1, 2, 3, 4)])
-def test_a_pipeline_without_one_of_its_waits_is_an_error(
-    produce: str, level: str, barrier: str
-) -> None:
+def test_a_pipeline_without_one_of_its_waits_is_an_error(produce: str, level: str, barrier: str):
     text = pipeline(produce).replace(f"cute_nvgpu.bar.{barrier} threads 64", "")
     tiles = np.ones((8, 32), np.int32)
     with pytest.raises(
@@ -227,9 +225,7 @@ WAVES = f"""  %s = memref.alloc() : memref<64xi32, {SMEM}>
 
 @at_levels()
 @pytest.mark.parametrize("resident", [1, 64, 200, 64 * 10, 64 * 11, 10**6])
-def test_waves_give_what_one_wave_gives(
-    level: Any, resident: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waves_give_what_one_wave_gives(level: Any, resident: int, monkeypatch: pytest.MonkeyPatch):
     blocks, per_wave = 11, max(1, resident // 64)
     calls: list[tuple[int, int]] = []
     settings: dict[str, Any] = {"grid": (blocks, 1, 1), "block": (64, 1, 1), "level": level}
@@ -250,7 +246,7 @@ def test_waves_give_what_one_wave_gives(
     assert calls == [(end, blocks) for end in ends]
 
 
-def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch):
     """Blocks run in order of their number: each adds to the sum that the one before it left."""
     monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
     text = kernel("""  %v = memref.load %o[%t] : memref<?xi32>
@@ -261,7 +257,7 @@ def test_later_waves_see_what_earlier_ones_wrote(monkeypatch: pytest.MonkeyPatch
     assert (found == 10).all()
 
 
-def test_shared_memory_of_a_new_wave_is_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_memory_of_a_new_wave_is_unwritten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(grid, "RESIDENT_THREADS", 1)
     tile = f"memref<64xi32, {SMEM}>"
     text = kernel(f"""  %s = memref.alloc() : {tile}
@@ -278,7 +274,7 @@ def test_shared_memory_of_a_new_wave_is_unwritten(monkeypatch: pytest.MonkeyPatc
 # Values: one for all threads, or one each
 
 
-def test_one_value_for_all_meets_one_for_each() -> None:
+def test_one_value_for_all_meets_one_for_each():
     text = kernel("""  %five = arith.constant 5 : i32
   %half = scf.if %low -> (i32) {
     scf.yield %five : i32
@@ -308,7 +304,7 @@ def test_one_value_for_all_meets_one_for_each() -> None:
     np.testing.assert_array_equal(found.reshape(3, 64), expected)
 
 
-def test_every_third_thread_keeps_its_values_through_many_splits() -> None:
+def test_every_third_thread_keeps_its_values_through_many_splits():
     """Interleaved gangs: what is merged goes back to the thread that it came from."""
     body = "  %three = arith.constant 3 : i32\n  %v0 = arith.addi %n, %zero : i32\n"
     for step in range(6):
@@ -330,7 +326,7 @@ def test_every_third_thread_keeps_its_values_through_many_splits() -> None:
     np.testing.assert_array_equal(found, value)
 
 
-def test_views_differ_by_thread_after_a_branch() -> None:
+def test_views_differ_by_thread_after_a_branch():
     """A memref made before a split is used after it, with a base and extents of each thread's."""
     view = "memref<?xi32, strided<[?], offset: ?>>"
     text = kernel(
@@ -358,7 +354,7 @@ def test_views_differ_by_thread_after_a_branch() -> None:
 ORDER = np.array([0, 3, 1, 4, 2])
 
 
-def test_joined_arrays() -> None:
+def test_joined_arrays():
     a, b = np.array([1, 2, 3], np.uint32), np.array([7, 8], np.uint32)
     np.testing.assert_array_equal(joined(a, b, (3, 2), ORDER), [1, 7, 2, 8, 3])
     five = uniform(5, "b32")
@@ -369,14 +365,14 @@ def test_joined_arrays() -> None:
     np.testing.assert_array_equal(pairs, [[1, 1], [0, 0], [1, 1], [0, 0], [1, 1]])
 
 
-def test_taken_values() -> None:
+def test_taken_values():
     lanes = np.array([2, 0])
     np.testing.assert_array_equal(take(np.array([4, 5, 6]), lanes), [6, 4])
     five = uniform(5, "b32")
     assert take(five, lanes) is five and take(None, lanes) is None
 
 
-def test_a_value_that_some_threads_have_not() -> None:
+def test_a_value_that_some_threads_have_not():
     b = np.array([7, 8], np.uint32)
     value = joined(Undefined("here"), b, (3, 2), ORDER)
     assert isinstance(value, PartlyUndefined)

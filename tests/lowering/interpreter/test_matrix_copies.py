@@ -188,7 +188,7 @@ def argument(matrix: np.ndarray, type_: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("copy, type_, layout", cases(LOADS))
-def test_ldmatrix(copy: MatrixCopy, type_: str, layout: str) -> None:
+def test_ldmatrix(copy: MatrixCopy, type_: str, layout: str):
     code = Code()
     tile = filled_tile(code, type_ if copy.row.source is None else "ui8", layout)
     words = load(code, copy, lane_place(code, copy, type_), tile, type_)
@@ -204,7 +204,7 @@ WHOLE_ROWS = copy_named("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
 
 
 @pytest.mark.parametrize("copy, type_, layout", cases(STORES))
-def test_stmatrix(copy: MatrixCopy, type_: str, layout: str) -> None:
+def test_stmatrix(copy: MatrixCopy, type_: str, layout: str):
     """What it writes, and that it leaves all else as it was: four ldmatrix read the tile back."""
     code = Code()
     words = code.load_words(copy.registers, "i32")
@@ -240,7 +240,7 @@ def reread_kernel(stored: MatrixCopy, loaded: MatrixCopy, type_: str) -> str:
 
 @pytest.mark.parametrize("number", [2, 4])
 @seeds
-def test_m16n8_matrices_read_back_as_m16n16(number: int, seed: int) -> None:
+def test_m16n8_matrices_read_back_as_m16n16(number: int, seed: int):
     """Two m16n8 side by side are one m16n16, both kept column by column."""
     stored = copy_named(f"stmatrix.sync.aligned.m16n8.x{number}.trans.shared.b8")
     loaded = copy_named(f"ldmatrix.sync.aligned.m16n16.x{number // 2}.trans.shared.b8")
@@ -254,7 +254,7 @@ def test_m16n8_matrices_read_back_as_m16n16(number: int, seed: int) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 4])
 @seeds
-def test_m16n8_matrices_read_back_plainly_are_transposed(number: int, seed: int) -> None:
+def test_m16n8_matrices_read_back_plainly_are_transposed(number: int, seed: int):
     """8 runs of 16 bytes each are the rows of the transposes."""
     stored = copy_named(f"stmatrix.sync.aligned.m16n8.x{number}.trans.shared.b8")
     loaded = copy_named(f"ldmatrix.sync.aligned.m8n8.x{number}.shared.b16")
@@ -268,7 +268,7 @@ def test_m16n8_matrices_read_back_plainly_are_transposed(number: int, seed: int)
 @pytest.mark.parametrize("trans", ["", ".trans"])
 @pytest.mark.parametrize("number", [1, 2, 4])
 @seeds
-def test_m8n8_matrices_read_back(number: int, trans: str, seed: int) -> None:
+def test_m8n8_matrices_read_back(number: int, trans: str, seed: int):
     stored, loaded = (
         copy_named(f"{op}matrix.sync.aligned.m8n8.x{number}{trans}.shared.b16")
         for op in ("st", "ld")
@@ -279,7 +279,7 @@ def test_m8n8_matrices_read_back(number: int, trans: str, seed: int) -> None:
     np.testing.assert_array_equal(found, given)
 
 
-def test_a_transposed_a_of_an_mma() -> None:
+def test_a_transposed_a_of_an_mma():
     """D = A * B of bytes, with A kept column by column: m16n16.x2.trans gives A's fragment."""
     code = Code()
     tile = filled_tile(code, "si8", "")
@@ -308,7 +308,7 @@ def test_a_transposed_a_of_an_mma() -> None:
     np.testing.assert_array_equal(held, product)
 
 
-def test_4_bit_elements_for_an_mma_are_shifted() -> None:
+def test_4_bit_elements_for_an_mma_are_shifted():
     """ldmatrix leaves e2m1 in the low bits of a byte, where kind::f8f6f4 wants the central ones."""
     copy = copy_named("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b4x16_p64")
     code = Code()
@@ -342,7 +342,7 @@ def movmatrix_kernel(times: int) -> str:
 
 @pytest.mark.parametrize("warps", [1, 3])
 @seeds
-def test_movmatrix_transposes(warps: int, seed: int) -> None:
+def test_movmatrix_transposes(warps: int, seed: int):
     given = np.random.default_rng(seed).integers(0, 1 << 32, (warps * WARP, 1), np.uint32)
     args, launch = [given, np.zeros_like(given)], {"block": (warps * WARP,)}
     found = both(movmatrix_kernel(1), args, **launch)[1]
@@ -351,7 +351,7 @@ def test_movmatrix_transposes(warps: int, seed: int) -> None:
     np.testing.assert_array_equal(both(movmatrix_kernel(2), args, **launch)[1], given)
 
 
-def test_movmatrix_of_a_uniform_register() -> None:
+def test_movmatrix_of_a_uniform_register():
     code, held = Code(), fragment(2, "bf16")
     x = code.argument("bf16")
     value = code.add(f"cute_nvgpu.fragment.splat {x} : bf16 -> {held}")

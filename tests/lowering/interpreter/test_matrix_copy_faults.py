@@ -64,7 +64,7 @@ def fine(body: str) -> None:
 
 @pytest.mark.parametrize("written", WRITTEN)
 @pytest.mark.parametrize("name", LOADS)
-def test_padding_need_not_be_written(name: str, written: int) -> None:
+def test_padding_need_not_be_written(name: str, written: int):
     body = f"{copied(*WRITTEN[written])}\n  {load(name)}"
     if DATA[name.split()[0]] <= written:
         fine(body)
@@ -74,7 +74,7 @@ def test_padding_need_not_be_written(name: str, written: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["b4 trans", "b6 trans"])
-def test_a_write_to_padding_is_no_race(name: str) -> None:
+def test_a_write_to_padding_is_no_race(name: str):
     """Threads of another warp copy to the second half of the rows, and no barrier orders it."""
     body = f"""{copied((0, 16))}
   %c8 = arith.constant 8 : index
@@ -107,7 +107,7 @@ def used_threads(name: str) -> int:
 
 
 @pytest.mark.parametrize("name", LOADS)
-def test_thread_9_counts_where_a_matrix_has_16_runs(name: str) -> None:
+def test_thread_9_counts_where_a_matrix_has_16_runs(name: str):
     """A misaligned run of thread 9, and one that is not there."""
     misaligned = f"{copied((0, 16))}\n{OFF}  {load(name, column='%off')}"
     outside = f"{copied((0, 16))}\n{OFF}  {load(name, row='%gone')}"
@@ -132,7 +132,7 @@ def stored(count: int, row: str) -> str:
   cute_nvgpu.stmatrix %v, %h[{row}, %c0] trans shape 16x8 : {held}, {ROWS} // HERE"""
 
 
-def test_two_runs_of_a_store_in_one_place() -> None:
+def test_two_runs_of_a_store_in_one_place():
     """Threads 0 to 15 name the rows of two matrices; here rows 8 to 15 are rows 0 to 7 again."""
     same = """  %c8 = arith.constant 8 : index
   %row = arith.remui %t, %c8 : index
@@ -146,7 +146,7 @@ def test_two_runs_of_a_store_in_one_place() -> None:
     fine(body + base + apart + stored(4, "%place"))
 
 
-def test_movmatrix_of_an_undefined_register() -> None:
+def test_movmatrix_of_an_undefined_register():
     """Of PTX it is no error, as nothing depends on it."""
     held = "!cute_nvgpu.fragment<2xf16>"
     body = f"""  %none = ub.poison : {held}
@@ -157,7 +157,7 @@ def test_movmatrix_of_an_undefined_register() -> None:
 
 
 @pytest.mark.parametrize("op", ["ldmatrix", "stmatrix"])
-def test_an_undefined_address(op: str) -> None:
+def test_an_undefined_address(op: str):
     """At the `ptx` level: an index of a memref is looked at before it becomes an address."""
     access = {
         "ldmatrix": "%f = ptx.ldmatrix %none, 0 : !ptx.reg<b32>",

@@ -59,7 +59,7 @@ def fine(body: str, count: int = 1, **launch: Any) -> list[np.ndarray]:
 # What works
 
 
-def test_warps_hand_data_on_through_phases() -> None:
+def test_warps_hand_data_on_through_phases():
     """Warp 1 waits for what warp 0 wrote, four times over, each phase by its parity."""
     fine(
         f"""  %c4 = arith.constant 4 : index
@@ -96,7 +96,7 @@ def test_warps_hand_data_on_through_phases() -> None:
     )
 
 
-def test_counts() -> None:
+def test_counts():
     """Arrivals may count several, and the phase waits for all of them and for all bytes."""
     found = fine(
         f"""  scf.if %first {{
@@ -112,7 +112,7 @@ def test_counts() -> None:
     np.testing.assert_array_equal(found[0], 0)
 
 
-def test_what_one_warp_waited_for_a_barrier_hands_on() -> None:
+def test_what_one_warp_waited_for_a_barrier_hands_on():
     fine(f"""  scf.if %first {{
     {EXPECT}
     {LOAD}
@@ -125,7 +125,7 @@ def test_what_one_warp_waited_for_a_barrier_hands_on() -> None:
   memref.store %v, %p[%t] : memref<?xi32>""")
 
 
-def test_an_mbarrier_ends_and_another_begins() -> None:
+def test_an_mbarrier_ends_and_another_begins():
     fine(f"""  scf.if %first {{
     {ARRIVE}
     {WAIT}
@@ -139,7 +139,7 @@ def test_an_mbarrier_ends_and_another_begins() -> None:
   }}""")
 
 
-def test_one_thread_is_elected() -> None:
+def test_one_thread_is_elected():
     found = fine("""  %e = cute_nvgpu.elect.sync
   scf.if %e {
     memref.store %odd, %p[%t] : memref<?xi32>
@@ -152,7 +152,7 @@ def test_one_thread_is_elected() -> None:
 # mbarriers that are none
 
 
-def test_arriving_where_no_mbarrier_is() -> None:
+def test_arriving_where_no_mbarrier_is():
     fault(
         f"{BARRIERS}  {ARRIVE} // HERE",
         "cute_nvgpu.mbarrier.arrive",
@@ -160,20 +160,20 @@ def test_arriving_where_no_mbarrier_is() -> None:
     )
 
 
-def test_making_an_mbarrier_twice() -> None:
+def test_making_an_mbarrier_twice():
     bad(f"""  scf.if %first {{
     cute_nvgpu.mbarrier.init %b[%c0] count 1 : {B} // HERE
   }}""", "cute_nvgpu.mbarrier.init", "makes an mbarrier where", "nearest legal: mbarrier.inval",
         thread=(0, 0, 0))  # fmt: skip
 
 
-def test_ending_an_mbarrier_by_more_than_one_thread() -> None:
+def test_ending_an_mbarrier_by_more_than_one_thread():
     bad(f"""  "gpu.barrier"() : () -> ()
   cute_nvgpu.mbarrier.inval %b[%c0] : {B} // HERE""", "cute_nvgpu.mbarrier.inval",
         "other threads do; nearest legal: in a branch of one thread", thread=(1, 0, 0))  # fmt: skip
 
 
-def test_an_mbarrier_that_not_all_know() -> None:
+def test_an_mbarrier_that_not_all_know():
     fault(f"""{BARRIERS}  scf.if %first {{
     cute_nvgpu.mbarrier.init %b[%c0] count 64 : {B} // OTHER
   }}
@@ -181,7 +181,7 @@ def test_an_mbarrier_that_not_all_know() -> None:
           "ordered by no barrier", thread=(1, 0, 0))  # fmt: skip
 
 
-def test_a_copy_that_does_not_see_the_mbarrier() -> None:
+def test_a_copy_that_does_not_see_the_mbarrier():
     text = made(f"""  scf.if %first {{
     {EXPECT}
     {LOAD} // HERE
@@ -196,19 +196,19 @@ def test_a_copy_that_does_not_see_the_mbarrier() -> None:
 # Phases
 
 
-def test_too_many_arrivals() -> None:
+def test_too_many_arrivals():
     bad(f"  cute_nvgpu.mbarrier.arrive %b[%c0] count 2 : {B} // HERE",
         "cute_nvgpu.mbarrier.arrive", "arrives 2 times at the mbarrier of",
         "whose phase 0 waits for 1 of 63 arrivals", count=63, thread=(31, 0, 0))  # fmt: skip
 
 
-def test_deadlock_of_a_phase_that_nobody_completes() -> None:
+def test_deadlock_of_a_phase_that_nobody_completes():
     bad(f"""  {WAIT} // HERE""", "cute_nvgpu.mbarrier.wait",
         "deadlock: 64 threads wait for phase 0 of the mbarrier of",
         "which waits for 3 of 3 arrivals and 0 bytes", count=3)  # fmt: skip
 
 
-def test_deadlock_for_bytes_that_do_not_come() -> None:
+def test_deadlock_for_bytes_that_do_not_come():
     bad(f"""  scf.if %first {{
     cute_nvgpu.mbarrier.arrive.expect_tx %b[%c0] bytes 1024 : {B}
     {LOAD}
@@ -217,20 +217,20 @@ def test_deadlock_for_bytes_that_do_not_come() -> None:
         "which waits for 0 of 1 arrivals and 512 bytes")  # fmt: skip
 
 
-def test_deadlock_of_the_wrong_parity() -> None:
+def test_deadlock_of_the_wrong_parity():
     bad(f"""  scf.if %first {{
     {ARRIVE}
     cute_nvgpu.mbarrier.wait %b[%c0] parity %odd : {B} // HERE
   }}""", "cute_nvgpu.mbarrier.wait", "deadlock: 1 threads wait for phase 1")  # fmt: skip
 
 
-def test_a_parity_that_is_none() -> None:
+def test_a_parity_that_is_none():
     bad(f"""  %two = arith.constant 2 : i32
   cute_nvgpu.mbarrier.wait %b[%c0] parity %two : {B} // HERE""", "cute_nvgpu.mbarrier.wait",
         "expected parity 0 or 1, got 2")  # fmt: skip
 
 
-def test_more_bytes_than_a_phase_counts() -> None:
+def test_more_bytes_than_a_phase_counts():
     bad(f"""  scf.if %first {{
     cute_nvgpu.mbarrier.arrive.expect_tx %b[%c0] bytes 1048575 : {B}
     cute_nvgpu.mbarrier.arrive.expect_tx %b[%c0] bytes 1 : {B} // HERE
@@ -241,7 +241,7 @@ def test_more_bytes_than_a_phase_counts() -> None:
 # What orders copies
 
 
-def test_reading_before_the_phase_is_waited_for() -> None:
+def test_reading_before_the_phase_is_waited_for():
     bad(f"""  scf.if %first {{
     {EXPECT}
     {LOAD} // OTHER
@@ -250,7 +250,7 @@ def test_reading_before_the_phase_is_waited_for() -> None:
         "are ordered by no wait for the mbarrier that completes it", thread=(0, 0, 0))  # fmt: skip
 
 
-def test_reading_after_another_mbarrier() -> None:
+def test_reading_after_another_mbarrier():
     bad(f"""  scf.if %first {{
     {EXPECT}
     {LOAD} // OTHER
@@ -260,7 +260,7 @@ def test_reading_after_another_mbarrier() -> None:
   {READ} // HERE""", "memref.load", "ordered by no wait for the mbarrier")  # fmt: skip
 
 
-def test_a_phase_before_is_none_of_this() -> None:
+def test_a_phase_before_is_none_of_this():
     bad(f"""  scf.if %first {{
     {EXPECT}
     {LOAD}
@@ -275,7 +275,7 @@ def test_a_phase_before_is_none_of_this() -> None:
   {READ} // HERE""", "memref.load", "ordered by no wait for the mbarrier")  # fmt: skip
 
 
-def test_copying_over_what_others_read() -> None:
+def test_copying_over_what_others_read():
     bad(f"""  scf.if %first {{
     {EXPECT}
     {LOAD}
@@ -305,7 +305,7 @@ DONE = "cute_nvgpu.cp.async.bulk.wait_group 0"
 OVER = f"memref.store %even, %x[%c4, %c0] : {BOX}"
 
 
-def test_storing_a_box() -> None:
+def test_storing_a_box():
     found = fine(f"""{FILL}
   cute_nvgpu.fence.proxy.async
   "gpu.barrier"() : () -> ()
@@ -331,7 +331,7 @@ def test_storing_a_box() -> None:
         ),
     ],
 )
-def test_storing_what_the_copy_does_not_see(order: str, words: str) -> None:
+def test_storing_what_the_copy_does_not_see(order: str, words: str):
     bad(f"""{FILL}{order}
   scf.if %first {{
     {STORE} // HERE
@@ -340,7 +340,7 @@ def test_storing_what_the_copy_does_not_see(order: str, words: str) -> None:
   }}""", "cute_nvgpu.tma.store", words)  # fmt: skip
 
 
-def test_overwriting_what_a_copy_reads() -> None:
+def test_overwriting_what_a_copy_reads():
     bad(f"""{FILL.replace("// OTHER", "")}
   cute_nvgpu.fence.proxy.async
   "gpu.barrier"() : () -> ()
@@ -353,7 +353,7 @@ def test_overwriting_what_a_copy_reads() -> None:
   }}""", "memref.store", "which no cp.async.bulk.wait_group has completed")  # fmt: skip
 
 
-def test_leaving_a_copy_behind() -> None:
+def test_leaving_a_copy_behind():
     text = made(f"""{FILL.replace("// OTHER", "")}
   cute_nvgpu.fence.proxy.async
   "gpu.barrier"() : () -> ()
@@ -368,7 +368,7 @@ def test_leaving_a_copy_behind() -> None:
 # Boxes and warps
 
 
-def test_a_box_that_starts_askew() -> None:
+def test_a_box_that_starts_askew():
     bad(f"""  scf.if %first {{
     {EXPECT}
     {LOAD.replace("to %x[%c0, %c0]", "to %x[%t1, %c0]")} // HERE
@@ -378,7 +378,7 @@ def test_a_box_that_starts_askew() -> None:
         thread=(0, 0, 0))  # fmt: skip
 
 
-def test_a_box_that_does_not_fit() -> None:
+def test_a_box_that_does_not_fit():
     bad(f"""  %nine = arith.constant 9 : index
   %t9 = arith.addi %t, %nine : index
   scf.if %first {{
@@ -388,7 +388,7 @@ def test_a_box_that_does_not_fit() -> None:
         levels=("atom",))  # fmt: skip
 
 
-def test_part_of_a_warpgroup_sets_registers() -> None:
+def test_part_of_a_warpgroup_sets_registers():
     text = kernel("""  scf.if %low {
     cute_nvgpu.setmaxnreg dec 40 // HERE
   }""", attributes=', "gpu.known_block_size" = array<i32: 128, 1, 1>')  # fmt: skip
@@ -397,7 +397,7 @@ def test_part_of_a_warpgroup_sets_registers() -> None:
           arch="sm_90a")  # fmt: skip
 
 
-def test_part_of_a_warp_elects() -> None:
+def test_part_of_a_warp_elects():
     fault("""  scf.if %first {
     %e = cute_nvgpu.elect.sync // HERE
   }

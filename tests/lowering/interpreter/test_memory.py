@@ -70,7 +70,7 @@ LAYOUTS = [
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("type_", ["i8", "f16", "f32", "f64"])
-def test_a_shared_tile_of_any_layout(layout: str, type_: str) -> None:
+def test_a_shared_tile_of_any_layout(layout: str, type_: str):
     shape = (16, 12)
     tile = f"memref<16x12x{type_}{', ' + layout if layout else ''}, {SMEM}>"
     matrix = numbered(type_, *shape)
@@ -80,7 +80,7 @@ def test_a_shared_tile_of_any_layout(layout: str, type_: str) -> None:
 
 
 @pytest.mark.parametrize("type_", DTYPES)
-def test_a_shared_tile_of_any_element(type_: str) -> None:
+def test_a_shared_tile_of_any_element(type_: str):
     matrix = numbered(type_, 8, 8)
     text = round_trip(type_, (8, 8), f"memref<8x8x{type_}>", f"memref<8x8x{type_}, {SMEM}>")
     found = both(text, [matrix, np.zeros_like(matrix)])
@@ -102,7 +102,7 @@ PLACES = [
     [(space, each) for space in ("global", "shared") for each in PLACES
      if space == "global" or each[0] != "S"],
 )  # fmt: skip
-def test_elements_lie_where_the_layout_says(space: str, layout: str) -> None:
+def test_elements_lie_where_the_layout_says(space: str, layout: str):
     """Written through the layout, read back byte by byte in order."""
     kind = "composed_layout" if layout[0] == "S" else "layout"
     attribute = f'!cute.{kind}<"{layout}">'
@@ -140,7 +140,7 @@ def test_elements_lie_where_the_layout_says(space: str, layout: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_constant_coordinates_in_a_swizzled_tile() -> None:
+def test_constant_coordinates_in_a_swizzled_tile():
     tile = f'memref<8x8xi32, !cute.composed_layout<"S<3,0,3> o 0 o (8,8):(8,1)">, {SMEM}>'
     lines = [f"  %c{n} = arith.constant {n} : index" for n in range(8)]
     for r, c in np.ndindex(8, 8):
@@ -165,7 +165,7 @@ def test_constant_coordinates_in_a_swizzled_tile() -> None:
     np.testing.assert_array_equal(found[1][:7, :7], matrix[:7, :7])
 
 
-def test_stages_of_a_swizzled_buffer() -> None:
+def test_stages_of_a_swizzled_buffer():
     tile = f'memref<3x8x8xi16, !cute.composed_layout<"S<2,1,3> o 0 o (3,8,8):(64,8,1)">, {SMEM}>'
     text = f"""func.func @k(%in: memref<3x8x8xi16>, %out: memref<3x8x8xi16>)
     attributes {{gpu.kernel}} {{
@@ -194,7 +194,7 @@ def test_stages_of_a_swizzled_buffer() -> None:
     np.testing.assert_array_equal(found[1], stages[::-1].transpose(0, 2, 1))
 
 
-def test_views_of_one_pointer_with_sizes_and_offsets_known_at_run_time() -> None:
+def test_views_of_one_pointer_with_sizes_and_offsets_known_at_run_time():
     view = "memref<?x?xf32, strided<[?, 1], offset: ?>>"
     text = f"""func.func @k(%p: memref<?xf32>, %q: memref<?xf32>,
                  %m: i32, %n: i32, %ld: i32, %first: i32)
@@ -226,7 +226,7 @@ def test_views_of_one_pointer_with_sizes_and_offsets_known_at_run_time() -> None
         np.testing.assert_array_equal(found[1].reshape(n, m), rows.T)
 
 
-def test_a_view_at_an_offset_per_thread() -> None:
+def test_a_view_at_an_offset_per_thread():
     view = "memref<4xi64, strided<[3], offset: ?>>"
     text = f"""func.func @k(%p: memref<?xi64>, %q: memref<64xi64>) attributes {{gpu.kernel}} {{
 {IDS}  %a = memref.reinterpret_cast %p to offset: [%t], sizes: [4], strides: [3]
@@ -248,7 +248,7 @@ def test_a_view_at_an_offset_per_thread() -> None:
     np.testing.assert_array_equal(found[1], [memory[t : t + 10 : 3].sum() for t in range(64)])
 
 
-def test_arguments_of_no_and_of_many_dimensions() -> None:
+def test_arguments_of_no_and_of_many_dimensions():
     text = f"""func.func @k(%one: memref<f32>, %many: memref<?x2x4x8xf32>)
     attributes {{gpu.kernel}} {{
 {IDS}  %c1 = arith.constant 1 : index
@@ -271,7 +271,7 @@ def test_arguments_of_no_and_of_many_dimensions() -> None:
     assert found[0].shape == () and found[0] == 0.5
 
 
-def test_scalars_of_every_type_as_arguments() -> None:
+def test_scalars_of_every_type_as_arguments():
     types = [each for each in DTYPES if each != "index"]
     arguments = ", ".join(f"%a{n}: {each}, %o{n}: memref<1x{each}>" for n, each in enumerate(types))
     stores = "\n".join(
@@ -292,7 +292,7 @@ def test_scalars_of_every_type_as_arguments() -> None:
     assert found["bf16"][0] == 0xC020
 
 
-def test_two_tiles_do_not_overlap_whatever_they_ask_for() -> None:
+def test_two_tiles_do_not_overlap_whatever_they_ask_for():
     first, second = f"memref<5xi8, {SMEM}>", f"memref<64xi32, {SMEM}>"
     text = f"""func.func @k(%out: memref<64xi32>) attributes {{gpu.kernel}} {{
 {IDS}  %a = memref.alloc() {{alignment = 8 : i64}} : {first}
@@ -314,7 +314,7 @@ def test_two_tiles_do_not_overlap_whatever_they_ask_for() -> None:
     assert tw.compile(text, "sm_80").shared_bytes == 256 + 256
 
 
-def test_reinterpret_cast_counts_offsets_from_the_buffer() -> None:
+def test_reinterpret_cast_counts_offsets_from_the_buffer():
     """A view of a view starts where its own offset says, as MLIR has it."""
     text = """func.func @k(%p: memref<?xi32>, %q: memref<?xi32>) attributes {gpu.kernel} {
   %zero = arith.constant 0 : index
@@ -332,7 +332,7 @@ def test_reinterpret_cast_counts_offsets_from_the_buffer() -> None:
         assert found[1].tolist() == [5]
 
 
-def test_a_kernel_argument_has_no_offset_of_its_own() -> None:
+def test_a_kernel_argument_has_no_offset_of_its_own():
     text = """func.func @k(%p: memref<4xi32, strided<[1], offset: 2>>) attributes {gpu.kernel} {
   func.return
 }"""

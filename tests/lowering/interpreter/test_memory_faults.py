@@ -11,7 +11,7 @@ import tilewright as tw
 # Memory: out of bounds, misaligned, never written
 
 
-def test_index_out_of_bounds() -> None:
+def test_index_out_of_bounds():
     """Each level has its words, whichever the text ran at before."""
     text = kernel("  %v = memref.load %p[%t] : memref<50xi32> // HERE", "%p: memref<50xi32>")
     fault("", "memref.load", "read out of bounds", "bytes 200 to 203 of 'p', which has 200",
@@ -20,7 +20,7 @@ def test_index_out_of_bounds() -> None:
           thread=(50, 0, 0), text=text, args=[P[:50]], levels=("atom",))  # fmt: skip
 
 
-def test_index_out_of_bounds_in_a_later_dimension() -> None:
+def test_index_out_of_bounds_in_a_later_dimension():
     """Inside of the buffer, but not of the row: only the level that knows the shape can tell."""
     text = kernel(
         "  %v = memref.load %p[%c1, %t] : memref<2x32xi32> // HERE", "%p: memref<2x32xi32>"
@@ -29,7 +29,7 @@ def test_index_out_of_bounds_in_a_later_dimension() -> None:
           args=[P.reshape(2, 32)], levels=("atom",))  # fmt: skip
 
 
-def test_negative_index() -> None:
+def test_negative_index():
     body = "  %v = memref.load %q[%n] : memref<?xi32> // HERE"
     text = kernel(
         "  %n = arith.subi %t, %c1 : index\n" + body, "%p: memref<?xi32>, %q: memref<?xi32>"
@@ -41,7 +41,7 @@ def test_negative_index() -> None:
           args=[P, P.copy()], levels=("atom",))  # fmt: skip
 
 
-def test_index_out_of_a_view_with_sizes_known_at_run_time() -> None:
+def test_index_out_of_a_view_with_sizes_known_at_run_time():
     view = "memref<?x?xi32, strided<[?, 1], offset: ?>>"
     fault(
         f"""  %c3 = arith.constant 3 : index
@@ -58,7 +58,7 @@ def test_index_out_of_a_view_with_sizes_known_at_run_time() -> None:
     ("cute_nvgpu.cp.async", "cute_nvgpu.cp.async %p[%far] to %s[%t] size 4 cache ca : "
                             f"memref<?xi32> to {TILE} // HERE"),
 ])  # fmt: skip
-def test_global_address_out_of_bounds(op: str, body: str) -> None:
+def test_global_address_out_of_bounds(op: str, body: str):
     verb = "write" if op == "memref.store" else "read"
     fault(f"  %far = arith.addi %t, %c1 : index\n  {body}", op,
           f"{verb} out of bounds: bytes 256 to 259 of 'p', which has 256",
@@ -71,7 +71,7 @@ def test_global_address_out_of_bounds(op: str, body: str) -> None:
     ("cute_nvgpu.cp.async", "cute_nvgpu.cp.async %p[%t] to %s[%far] size 4 cache ca : "
                             f"memref<?xi32> to {TILE} // HERE"),
 ])  # fmt: skip
-def test_shared_index_and_address_out_of_bounds(op: str, body: str) -> None:
+def test_shared_index_and_address_out_of_bounds(op: str, body: str):
     body = f"""  memref.store %one, %s[%t] : {TILE}
   "gpu.barrier"() : () -> ()
   %far = arith.addi %t, %c1 : index
@@ -82,7 +82,7 @@ def test_shared_index_and_address_out_of_bounds(op: str, body: str) -> None:
           thread=(63, 0, 0), levels=("ptx",))  # fmt: skip
 
 
-def test_cp_async_fills_no_more_than_it_copies() -> None:
+def test_cp_async_fills_no_more_than_it_copies():
     fault(
         f"""  %n = arith.index_cast %t : index to i32
   cute_nvgpu.cp.async %p[%t] to %s[%t] size 4 cache ca fill %n : memref<?xi32> to {TILE} // HERE""",
@@ -93,7 +93,7 @@ def test_cp_async_fills_no_more_than_it_copies() -> None:
 BYTES = f"memref<1024xi8, {SMEM}>"
 
 
-def test_misaligned_cp_async() -> None:
+def test_misaligned_cp_async():
     source = f"""  %b = memref.alloc() : {BYTES}
   %c16 = arith.constant 16 : index
   %at = arith.muli %t, %c16 : index
@@ -129,7 +129,7 @@ VECTORS = """ptx.entry @k(%p: u64) shared 256 align 16 {
     ('%v = ptx.ld "shared" "b32" %b, 0 : !ptx.reg<b32> -> !ptx.reg<b32 x 2>',
      "misaligned read: byte 4 of 'shared memory' is no multiple of 8"),
 ])  # fmt: skip
-def test_misaligned_vectors(body: str, words: str) -> None:
+def test_misaligned_vectors(body: str, words: str):
     """Vectors exist at the `ptx` level alone."""
     text = VECTORS.replace("BODY", body + " // HERE")
     fault("", "ptx.ld", words, text=text, thread=(1, 0, 0), block=(16,), levels=("ptx",))
@@ -160,7 +160,7 @@ def matrix_rows(row: str, column: str, op: str) -> str:
 
 
 @pytest.mark.parametrize("op", ["ldmatrix", "stmatrix"])
-def test_misaligned_rows_of_matrices(op: str) -> None:
+def test_misaligned_rows_of_matrices(op: str):
     """The second row of the second warp's matrix: thread 33, not the ninth row of both warps."""
     verb = "read" if op == "ldmatrix" else "write"
     fault(matrix_rows("%t", "%bad", op), f"cute_nvgpu.{op}", f"misaligned {verb}",
@@ -168,7 +168,7 @@ def test_misaligned_rows_of_matrices(op: str) -> None:
 
 
 @pytest.mark.parametrize("op", ["ldmatrix", "stmatrix"])
-def test_rows_of_matrices_out_of_bounds(op: str) -> None:
+def test_rows_of_matrices_out_of_bounds(op: str):
     verb, body = "read" if op == "ldmatrix" else "write", matrix_rows("%gone", "%c0", op)
     fault(body, f"cute_nvgpu.{op}", "index 100 of extent 64 in dimension 0", thread=(33, 0, 0),
           levels=("atom",))  # fmt: skip
@@ -176,7 +176,7 @@ def test_rows_of_matrices_out_of_bounds(op: str) -> None:
           levels=("ptx",))  # fmt: skip
 
 
-def test_shared_memory_that_nothing_has_written() -> None:
+def test_shared_memory_that_nothing_has_written():
     fault(
         f"""  scf.if %low {{
     memref.store %one, %s[%t] : {TILE}
@@ -187,7 +187,7 @@ def test_shared_memory_that_nothing_has_written() -> None:
     )  # fmt: skip
 
 
-def test_ldmatrix_of_memory_that_nothing_has_written() -> None:
+def test_ldmatrix_of_memory_that_nothing_has_written():
     fault(
         f"""  %h = memref.alloc() : {HALVES}
   %f = cute_nvgpu.ldmatrix %h[%t, %c0] : {HALVES} -> !cute_nvgpu.fragment<2xf16> // HERE""",
@@ -198,7 +198,7 @@ def test_ldmatrix_of_memory_that_nothing_has_written() -> None:
 # Registers and scalars
 
 
-def test_use_of_an_undefined_register() -> None:
+def test_use_of_an_undefined_register():
     fault(
         """  %none = ub.poison : i32 // THERE
   memref.store %none, %p[%t] : memref<?xi32> // HERE""",
@@ -213,7 +213,7 @@ def test_use_of_an_undefined_register() -> None:
               levels=(level,))  # fmt: skip
 
 
-def test_use_of_a_register_that_some_threads_have_not_written() -> None:
+def test_use_of_a_register_that_some_threads_have_not_written():
     fault(
         """  %v = scf.if %low -> (i32) {
     scf.yield %one : i32
@@ -226,7 +226,7 @@ def test_use_of_a_register_that_some_threads_have_not_written() -> None:
     )  # fmt: skip
 
 
-def test_branch_on_an_undefined_register() -> None:
+def test_branch_on_an_undefined_register():
     fault(
         """  %none = ub.poison : i1
   scf.if %none { // HERE
@@ -237,7 +237,7 @@ def test_branch_on_an_undefined_register() -> None:
 
 
 @pytest.mark.parametrize("op", ["divsi", "divui", "remsi", "remui", "ceildivsi", "floordivsi"])
-def test_division_by_zero(op: str) -> None:
+def test_division_by_zero(op: str):
     lowered = "ptx.rem" if op.startswith("rem") else "ptx.div"
     text = kernel(f"""  %n = arith.index_cast %t : index to i32
   %seven = arith.constant 7 : i32
@@ -256,7 +256,7 @@ def test_division_by_zero(op: str) -> None:
         "#cute<space smem>>",
     ],
 )
-def test_shared_memory_beyond_its_addresses(type_: str) -> None:
+def test_shared_memory_beyond_its_addresses(type_: str):
     text = kernel(f"  %far = memref.alloc() : {type_}")
     with pytest.raises(tw.CompileError, match=r"'memref\.alloc' expected at most 4294967296 bytes"):
         tw.interpret(text, grid=(1, 1, 1), block=(32, 1, 1), args=[P], level="atom")

@@ -31,7 +31,7 @@ def load(semantics: str) -> str:
 
 @at_levels()
 @pytest.mark.parametrize("scope", ["gpu", "sys"])
-def test_a_flag_of_stores_and_loads(level: Any, scope: str) -> None:
+def test_a_flag_of_stores_and_loads(level: Any, scope: str):
     for set_, get in (
         (store(f"release.{scope}"), load(f"acquire.{scope}")),
         (SET, load(f"acquire.{scope}")),
@@ -64,7 +64,7 @@ def raised(text: str, level: str, **launch: Any) -> str:
         ("release.cta", "acquire.cta", ["the scope gpu in SET", "the scope gpu in GET"]),
     ],
 )
-def test_a_flag_that_orders_nothing(level: str, set_: str, get: str, legal: list[str]) -> None:
+def test_a_flag_that_orders_nothing(level: str, set_: str, get: str, legal: list[str]):
     """The data's access, or the weak flag's own, is named, with the op that is to order it."""
     text = flagged(set_=store(set_), get=load(get))
     message = raised(text, level)
@@ -112,7 +112,7 @@ FENCED = [
 
 @at_levels()
 @pytest.mark.parametrize("before, behind, set_, get", FENCED)
-def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, get: str) -> None:
+def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, get: str):
     """Fences release and acquire with relaxed accesses; without one, or too late, it is a race."""
     first, last = (fence(order) if order else "" for order in (before, behind))
     text = flagged(set_=f"{first}\n      {set_}", get=after(get, last))
@@ -132,7 +132,7 @@ def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, 
 @at_levels()
 @pytest.mark.parametrize("narrow", ["cta", "cluster"])
 @pytest.mark.parametrize("setter", [True, False])
-def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
+def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool):
     """Its scope does not have the other CTA in it, whose line the error names."""
     orders = [f"acq_rel.{scope}" for scope in ((narrow, "gpu") if setter else ("gpu", narrow))]
     set_, get = RELAXED
@@ -145,7 +145,7 @@ def test_a_fence_for_too_few(level: Any, narrow: str, setter: bool) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_the_scope_of_a_cluster(level: Any) -> None:
+def test_the_scope_of_a_cluster(level: Any):
     """It has two CTAs of a cluster in it, and not those of two."""
     for set_, get in (
         (store("release.cluster"), load("acquire.cluster")),
@@ -163,7 +163,7 @@ def test_the_scope_of_a_cluster(level: Any) -> None:
 
 
 @at_levels()
-def test_the_scope_of_a_cta_orders_its_own_threads(level: Any) -> None:
+def test_the_scope_of_a_cta_orders_its_own_threads(level: Any):
     """A warp hands on to another one; without a release the race is between threads."""
     warp = "cute_nvgpu.bar.warp.sync"
     text = flagged(warp, warp, store("release.cta"), load("acquire.cta"))
@@ -192,7 +192,7 @@ PROXY = "cute_nvgpu.fence.proxy.async"
 
 @at_levels()
 @pytest.mark.usefixtures("unchecked")
-def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any) -> None:
+def test_what_threads_wrote_to_global_memory_a_copy_reads_behind_a_fence(level: Any):
     """Of those who wrote, or of the one who copies; one for shared memory alone is none."""
 
     def over(before: str, after: str) -> None:

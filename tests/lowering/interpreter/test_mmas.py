@@ -29,7 +29,7 @@ def differences(atom: MmaAtom) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
-def test_every_mma(atom: MmaAtom) -> None:
+def test_every_mma(atom: MmaAtom):
     """Two warps of random bits each, and the words that `simulate` gives."""
     rng = np.random.default_rng(0)
     words = {each: draw(atom, each, rng) for each in (*atom.inputs, "D")}
@@ -67,7 +67,7 @@ SCALED = [
 
 
 @pytest.mark.parametrize("atom", SCALED, ids=str)
-def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]):
     """Two warps, with ids of their own each, give what each has with numbers."""
     rng = np.random.default_rng(2)
     words = {each: draw(atom, each, rng) for each in (*atom.inputs, "D")}
@@ -104,9 +104,7 @@ def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> N
     ],
 )
 @at_levels()
-def test_undefined_metadata_stop_a_kernel(
-    sparsity: str, chunk: int, words: str, level: str
-) -> None:
+def test_undefined_metadata_stop_a_kernel(sparsity: str, chunk: int, words: str, level: str):
     op, shape, types = SPARSE
     atom = tw.atom(op, shape=shape, elem_type=types, sparsity=sparsity)
     rng = np.random.default_rng(0)
@@ -123,7 +121,7 @@ def test_undefined_metadata_stop_a_kernel(
             tw.interpret(text, **run)
 
 
-def test_an_order_that_plain_metadata_allow() -> None:
+def test_an_order_that_plain_metadata_allow():
     """0b0001 names elements 1 and 0: the same products as 0b0100 with the two of A swapped."""
     atom = tw.atom("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
     rng = np.random.default_rng(1)

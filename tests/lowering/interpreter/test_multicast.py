@@ -74,7 +74,7 @@ def run(text: str, level: str, mask: int = 3, ctas: int = 4, arch: str = "sm_90a
 
 
 @at_levels()
-def test_each_cta_of_the_mask_gets_the_box(level: str) -> None:
+def test_each_cta_of_the_mask_gets_the_box(level: str):
     """Both get both boxes, each in the sender's place, and both mbarriers count all bytes."""
     expected = np.arange(256, dtype=np.float32).reshape(2, 8, 16)
     np.testing.assert_array_equal(run(kernel(), level), np.stack([expected] * 4))
@@ -94,7 +94,7 @@ FAULTS: dict[str, tuple[dict[str, Any], int, str]] = {
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
 @pytest.mark.parametrize("case", FAULTS)
-def test_faults(case: str, level: str) -> None:
+def test_faults(case: str, level: str):
     changes, mask, words = FAULTS[case]
     with pytest.raises(tw.ExecutionError, match=words):
         run(kernel(**changes), level, mask, ctas=2)
@@ -139,7 +139,7 @@ def pairs(ctas: int = 2, rank: str = "%even", wait: str = "") -> str:
 
 
 @at_levels()
-def test_one_cta_counts_the_bytes_of_a_pair(level: str) -> None:
+def test_one_cta_counts_the_bytes_of_a_pair(level: str):
     found = run(pairs(), level, ctas=2, arch="sm_100a")[:, 0]
     np.testing.assert_array_equal(found, np.arange(256, dtype=np.float32).reshape(2, 8, 16))
 
@@ -153,12 +153,12 @@ def test_one_cta_counts_the_bytes_of_a_pair(level: str) -> None:
         ({"wait": "cute_nvgpu.fence.mbarrier_init"}, "ordered by no wait for the mbarrier"),
     ],
 )
-def test_faults_of_pairs(changes: dict[str, Any], words: str, level: str) -> None:
+def test_faults_of_pairs(changes: dict[str, Any], words: str, level: str):
     with pytest.raises(tw.ExecutionError, match=words):
         run(pairs(**changes), level, ctas=4, arch="sm_100a")
 
 
-def test_the_text_assembles(ptxas: Any) -> None:
+def test_the_text_assembles(ptxas: Any):
     for arch in ("sm_90a", "sm_100a"):
         report = ptxas(tw.compile(kernel(), arch).ptx, arch)
         assert report.clean, report.output

@@ -23,7 +23,7 @@ PASSED_ON = """  scf.if %first {
 
 
 @at_levels("tile", "atom", "ptx")
-def test_one_array_twice(level: Any) -> None:
+def test_one_array_twice(level: Any):
     array = np.zeros(4, np.int32)
     for q in (array, array[:], array.view(np.uint32)):
         for found in run(kernel(PASSED_ON, TWO), level, [array, q]):
@@ -32,7 +32,7 @@ def test_one_array_twice(level: Any) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_views_that_overlap(level: Any) -> None:
+def test_views_that_overlap(level: Any):
     """Whichever of them comes first, and through others that both overlap."""
     array = np.arange(8, dtype=np.int32)
     q, p = run(kernel(PASSED_ON, TWO.replace("%p", "%o").replace("%q", "%p").replace("%o", "%q")),
@@ -44,7 +44,7 @@ def test_views_that_overlap(level: Any) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_arrays_that_meet_nowhere_stay_apart(level: Any) -> None:
+def test_arrays_that_meet_nowhere_stay_apart(level: Any):
     """Neighbours, and one without elements: an access out of one does not reach the other."""
     array = np.zeros(8, np.int32)
     p, q = run(kernel(PASSED_ON, TWO), level, [array[:2], array[2:]])
@@ -55,7 +55,7 @@ def test_arrays_that_meet_nowhere_stay_apart(level: Any) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_elements_of_other_types(level: Any) -> None:
+def test_elements_of_other_types(level: Any):
     """A byte of a word, and a number that is an array without dimensions."""
     body = """  scf.if %first {
     %v = memref.load %b[%c1] : memref<?xi8>
@@ -71,7 +71,7 @@ def test_elements_of_other_types(level: Any) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_races_under_two_names(level: Any) -> None:
+def test_races_under_two_names(level: Any):
     """What is apart in one array, and what is not in two views of it."""
     body = """  %v = memref.load %q[%t] : memref<?xi32>
   BARRIER
@@ -95,7 +95,7 @@ def boxed(array: np.ndarray) -> tw.TensorMap:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_copy_reads_through_a_map_what_threads_wrote_behind_a_fence(level: Any) -> None:
+def test_a_copy_reads_through_a_map_what_threads_wrote_behind_a_fence(level: Any):
     """Of those who wrote, or of the one who copies; the map may begin elsewhere."""
     array = np.zeros((64, 32), np.int32)
     read = f"""
@@ -120,7 +120,7 @@ def test_a_copy_reads_through_a_map_what_threads_wrote_behind_a_fence(level: Any
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_copy_through_one_map_and_another_one_back(level: Any) -> None:
+def test_a_copy_through_one_map_and_another_one_back(level: Any):
     """A box that was loaded from the middle of an array is stored over its beginning."""
     two = f"%p: memref<?xi32>, %m: {MAP}, %n: {MAP}"
     body = f"""  scf.if %first {{
@@ -151,7 +151,7 @@ def test_a_copy_through_one_map_and_another_one_back(level: Any) -> None:
         run(text.replace("DONE", "").replace("AT END", wait), level, args)
 
 
-def test_a_map_of_an_address_that_is_not_aligned() -> None:
+def test_a_map_of_an_address_that_is_not_aligned():
     array = np.zeros(8 * 16 + 4, np.int32)
     map_ = boxed(array[1 : 8 * 16 + 1].reshape(8, 16))
     run(made(""), "atom", [np.zeros(64, np.int32), map_])
@@ -163,7 +163,7 @@ def test_a_map_of_an_address_that_is_not_aligned() -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_bare_pointer_is_to_what_is_contiguous(level: Any) -> None:
+def test_a_bare_pointer_is_to_what_is_contiguous(level: Any):
     """A copy of an array with other strides may stand for it as long as nobody sees a second one:
     not where another argument overlaps it, or two of its elements are one."""
     array = np.zeros((4, 4), np.int32)
@@ -187,7 +187,7 @@ def test_a_bare_pointer_is_to_what_is_contiguous(level: Any) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_threads_that_write_one_element(level: Any) -> None:
+def test_threads_that_write_one_element(level: Any):
     """Of a tensor with a stride of zero; equal values may meet."""
     body = """  %i = arith.index_cast %t : index to i32
   memref.store %WHAT, %p[%c0] : memref<?xi32>"""
@@ -214,7 +214,7 @@ BY_PARITY = """  %a = cute_nvgpu.address %p : memref<?xi32> -> i64
 
 
 @pytest.mark.parametrize("races", ["error", "ignore"])
-def test_threads_of_a_store_write_two_arguments(races: Any) -> None:
+def test_threads_of_a_store_write_two_arguments(races: Any):
     """A fault names the thread whose address it is."""
     text, write = kernel(BY_PARITY, TWO), "cute_nvgpu.address.store"
     for level in ("atom", "ptx"):
@@ -230,7 +230,7 @@ def test_threads_of_a_store_write_two_arguments(races: Any) -> None:
         fault("", write, why, thread=(thread, 0, 0), text=text, args=args, races=races)
 
 
-def test_races_of_threads_of_a_store_to_two_arguments() -> None:
+def test_races_of_threads_of_a_store_to_two_arguments():
     read = f"  %v = memref.load %q[%half] : memref<?xi32>\n{BY_PARITY.splitlines()[-1]}"
     text = kernel(BY_PARITY.replace(BY_PARITY.splitlines()[-1], read), TWO)
     args = [np.full(32, -1, np.int32) for _ in "pq"]
@@ -241,7 +241,7 @@ def test_races_of_threads_of_a_store_to_two_arguments() -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_an_array_that_is_read_only(level: Any) -> None:
+def test_an_array_that_is_read_only(level: Any):
     """It may be read; what an argument that may be written shows of it is that one's."""
     array = np.zeros(4, np.int32)
     fixed = array[:]
@@ -274,7 +274,7 @@ FILL = f"""  %c8 = arith.constant 8 : index
 
 @at_levels("tile", "atom", "ptx")
 @pytest.mark.parametrize("races", ["error", "ignore"])
-def test_atomics_and_copies_write(level: Any, races: Any) -> None:
+def test_atomics_and_copies_write(level: Any, races: Any):
     fixed = np.zeros((32, 32), np.int32)
     fixed.flags.writeable = False
     add = '"memref.atomic_rmw"(%z, %p, %t) <{kind = 2 : i64}> : (i32, memref<?xi32>, index) -> i32'

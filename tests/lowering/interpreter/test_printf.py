@@ -48,20 +48,18 @@ func.func @k({parameters}, %out: memref<?xi32>) attributes {{gpu.kernel}} {{
         ("(%d,4):(%lld,1)", "%n, %m", f"(-7,4):({(1 << 63) - 1},1)"),
     ],
 )  # fmt: skip
-def test_conversions(
-    capsys: pytest.CaptureFixture[str], format_: str, values: str, expected: str
-) -> None:
+def test_conversions(capsys: pytest.CaptureFixture[str], format_: str, values: str, expected: str):
     types = ", ".join({"%i": "index"}.get(v) or ARGUMENTS[v[1:]] for v in values.split(", "))
     body = f'gpu.printf "{format_}", {values} : {types}'
     assert printed(capsys, body) == expected
 
 
-def test_every_thread_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_thread_prints(capsys: pytest.CaptureFixture[str]):
     body = 'gpu.printf "%d of %d\\0A", %t, %n : i32, i32\n  gpu.printf "all\\0A"'
     assert printed(capsys, body, 3) == "0 of -7\n1 of -7\n2 of -7\nall\nall\nall\n"
 
 
-def test_only_threads_that_get_there_print(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_threads_that_get_there_print(capsys: pytest.CaptureFixture[str]):
     body = """%one = arith.constant 1 : i32
   %here = arith.cmpi sgt, %t, %one : i32
   scf.if %here {
@@ -82,7 +80,7 @@ BEFORE_IT_FAILS = """func.func @k(%x: memref<?xi32>) attributes {gpu.kernel} {
 
 
 @at_levels("tile", "atom", "ptx")
-def test_what_is_printed_survives_an_error(capsys: pytest.CaptureFixture[str], level: Any) -> None:
+def test_what_is_printed_survives_an_error(capsys: pytest.CaptureFixture[str], level: Any):
     args = [np.zeros(2, np.int32)]
     with pytest.raises(tw.ExecutionError, match="out of bounds"):
         tw.interpret(BEFORE_IT_FAILS, grid=(1,), block=(2,), args=args, level=level)
@@ -95,7 +93,7 @@ CALL = """%a = llvm.mlir.addressof @hello : !llvm.ptr
   memref.store %r, %out[%i] : memref<?xi32>"""
 
 
-def test_a_call_prints_up_to_the_nul_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_call_prints_up_to_the_nul_and_counts(capsys: pytest.CaptureFixture[str]):
     assert printed(capsys, CALL, 2) == "hello -7\nhello -7\n[9, 9]"
 
 
@@ -143,12 +141,12 @@ def test_a_call_prints_up_to_the_nul_and_counts(capsys: pytest.CaptureFixture[st
         ),
     ],
 )
-def test_what_does_not_fit(capsys: pytest.CaptureFixture[str], body: str, message: str) -> None:
+def test_what_does_not_fit(capsys: pytest.CaptureFixture[str], body: str, message: str):
     with pytest.raises(tw.CompileError) as caught:
         printed(capsys, body)
     assert caught.value.message == message
 
 
-def test_undefined_values_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_undefined_values_are_not_printed(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(tw.ExecutionError, match="use of an undefined register"):
         printed(capsys, '%u = ub.poison : i32\n  gpu.printf "%d", %u : i32')

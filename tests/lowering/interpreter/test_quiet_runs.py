@@ -67,7 +67,7 @@ def quiet(capfd: pytest.CaptureFixture[str]) -> Any:
 
 @pytest.mark.usefixtures("quiet")
 @at_levels("tile", "atom", "ptx", "text")
-def test_overflow_and_nan_in_threads_are_no_warnings(level: Any) -> None:
+def test_overflow_and_nan_in_threads_are_no_warnings(level: Any):
     args = STRANGE, np.zeros(32, np.float32), np.zeros(32, np.int32)
     given: Any = {"grid": (1,), "block": (32,), "args": args}
     if level == "text":
@@ -80,7 +80,7 @@ def test_overflow_and_nan_in_threads_are_no_warnings(level: Any) -> None:
 
 @pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("numerics", ["hardware", "exact", "fast"])
-def test_overflow_and_nan_in_tiles_are_no_warnings(numerics: Any) -> None:
+def test_overflow_and_nan_in_tiles_are_no_warnings(numerics: Any):
     args = STRANGE, np.zeros(32, np.float32)
     _, out = tw.interpret(TILES, grid=(4,), args=args, numerics=numerics, races="ignore")
     assert np.isnan(out).any() and np.isinf(out).any()

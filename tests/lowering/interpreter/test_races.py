@@ -75,7 +75,7 @@ RACES = {
 
 
 @pytest.mark.parametrize("name", RACES)
-def test_race_across_warps(name: str) -> None:
+def test_race_across_warps(name: str):
     body, op, words, before = RACES[name]
     for level in LEVELS:
         other = LOWERED[before] if level == "ptx" else before
@@ -126,14 +126,14 @@ WARP_RACES = {
 
 
 @pytest.mark.parametrize("name", WARP_RACES)
-def test_race_within_a_warp(name: str) -> None:
+def test_race_within_a_warp(name: str):
     body, op, words = WARP_RACES[name]
     fault(body.replace("SYNC", ""), op, "race on shared memory", words, block=(32,))
     fine(body.replace("SYNC", "cute_nvgpu.bar.warp.sync"), block=(32,))
     fine(body.replace("SYNC", '"gpu.barrier"() : () -> ()'), block=(32,))
 
 
-def test_two_threads_of_one_store_write_one_place() -> None:
+def test_two_threads_of_one_store_write_one_place():
     body = f"""  %n = arith.index_cast %t : index to i32
   memref.store VALUE, %s[%c0] : {TILE} // HERE"""
     fault(body.replace("VALUE", "%n"), "memref.store", "race on shared memory",
@@ -141,7 +141,7 @@ def test_two_threads_of_one_store_write_one_place() -> None:
     fine(body.replace("VALUE", "%one"))
 
 
-def test_two_threads_of_one_copy_write_one_place() -> None:
+def test_two_threads_of_one_copy_write_one_place():
     body = (
         "  cute_nvgpu.cp.async %p[FROM] to %s[%c0] size 4 cache ca "
         f": memref<?xi32> to {TILE} // HERE"
@@ -151,7 +151,7 @@ def test_two_threads_of_one_copy_write_one_place() -> None:
     fine(body.replace("FROM", "%c0"))
 
 
-def test_a_barrier_of_some_warps_does_not_order_the_others() -> None:
+def test_a_barrier_of_some_warps_does_not_order_the_others():
     tile = TILE.replace("64", "128")
     body = f"""  %big = memref.alloc() : {tile}
   memref.store %one, %big[%t] : {tile} // OTHER
@@ -172,7 +172,7 @@ def test_a_barrier_of_some_warps_does_not_order_the_others() -> None:
     fine(body.replace("READERS", "%low"), block=(128,))
 
 
-def test_who_only_arrives_learns_nothing() -> None:
+def test_who_only_arrives_learns_nothing():
     fault(
         f"""  scf.if %low {{
     memref.store %one, %s[%t] : {TILE} // OTHER
@@ -185,7 +185,7 @@ def test_who_only_arrives_learns_nothing() -> None:
     )  # fmt: skip
 
 
-def test_what_comes_after_an_arrival_is_not_before_the_barrier() -> None:
+def test_what_comes_after_an_arrival_is_not_before_the_barrier():
     body = f"""  scf.if %low {{
     memref.store %one, %s[%t] : {TILE}
     cute_nvgpu.bar.arrive 1 threads 64
@@ -212,7 +212,7 @@ COPY_LINE = COPY.split("\n")[0]
     (f"memref.store %one, %s[%t] : {TILE} // HERE", "memref.store", "write"),
     (COPY_LINE.strip().replace("OTHER", "HERE"), "cute_nvgpu.cp.async", "write"),
 ])  # fmt: skip
-def test_destination_of_a_copy_before_its_wait(access: str, op: str, verb: str) -> None:
+def test_destination_of_a_copy_before_its_wait(access: str, op: str, verb: str):
     for level, name in (("atom", "cute_nvgpu.cp.async"), ("ptx", "ptx.cp.async")):
         fault(COPY + "  " + access, op, f"{verb} of shared memory that '{name}'",
               "is still copying to", "no cp.async.wait_group has completed it",
@@ -220,7 +220,7 @@ def test_destination_of_a_copy_before_its_wait(access: str, op: str, verb: str) 
     fine(f"{COPY}  cute_nvgpu.cp.async.wait_group 0\n  {access}")
 
 
-def test_wait_for_too_few_groups() -> None:
+def test_wait_for_too_few_groups():
     body = f"""{COPY}  cute_nvgpu.cp.async.commit_group
   cute_nvgpu.cp.async.wait_group COUNT
   %v = memref.load %s[%t] : {TILE} // HERE"""
@@ -228,7 +228,7 @@ def test_wait_for_too_few_groups() -> None:
     fine(body.replace("COUNT", "1"))
 
 
-def test_wait_for_a_copy_that_no_group_holds() -> None:
+def test_wait_for_a_copy_that_no_group_holds():
     fault(
         f"""{COPY_LINE}
   cute_nvgpu.cp.async.wait_group 0
@@ -237,7 +237,7 @@ def test_wait_for_a_copy_that_no_group_holds() -> None:
     )  # fmt: skip
 
 
-def test_a_copy_is_seen_by_other_threads_after_a_barrier_only() -> None:
+def test_a_copy_is_seen_by_other_threads_after_a_barrier_only():
     body = f"""{COPY}  cute_nvgpu.cp.async.wait_group 0
   SYNC
   %v = memref.load %s[%other] : {TILE} // HERE"""
@@ -247,7 +247,7 @@ def test_a_copy_is_seen_by_other_threads_after_a_barrier_only() -> None:
     fine(body.replace("SYNC", '"gpu.barrier"() : () -> ()'))
 
 
-def test_a_wait_of_another_thread_completes_nothing() -> None:
+def test_a_wait_of_another_thread_completes_nothing():
     """The other warp's wait and a barrier: the copying thread has not waited."""
     fault(
         f"""{COPY}  scf.if %low {{
@@ -259,7 +259,7 @@ def test_a_wait_of_another_thread_completes_nothing() -> None:
     )  # fmt: skip
 
 
-def test_copy_over_what_others_still_read() -> None:
+def test_copy_over_what_others_still_read():
     body = f"""  memref.store %one, %s[%t] : {TILE}
   "gpu.barrier"() : () -> ()
   %v = memref.load %s[%other] : {TILE} // OTHER

@@ -20,7 +20,7 @@ from tilewright import CompileError, ExecutionError
     ("ld.global.nc.u32 %r0, [%rd3];\nbar.sync 0;\nadd.u32 %r0, %r0, 5;\n",
      r"'ptx\.st' writes what ld\.global\.nc has read"),
 ])  # fmt: skip
-def test_nobody_writes_what_is_read_as_read_only(body: str, said: str, engine: Any) -> None:
+def test_nobody_writes_what_is_read_as_read_only(body: str, said: str, engine: Any):
     """PTX ISA, ld.global.nc: for as long as the kernel runs, whatever orders the threads."""
     text = HEAD + body + TAIL
     args = [np.zeros(64, np.uint32)]

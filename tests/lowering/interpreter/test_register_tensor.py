@@ -46,15 +46,13 @@ def fault(action: Callable[[], object]) -> Fault:
 
 @pytest.mark.parametrize("lanes", [ALL, EVEN, ALL[5:6]])
 @pytest.mark.parametrize("places", [WHOLE, FRONT, SPARSE, SPARSE[:, ::-1]])
-def test_what_is_written_is_read(
-    tensor: RegisterTensor, lanes: np.ndarray, places: np.ndarray
-) -> None:
+def test_what_is_written_is_read(tensor: RegisterTensor, lanes: np.ndarray, places: np.ndarray):
     wanted = values(lanes, places)
     tensor.write(lanes, places, wanted)
     np.testing.assert_array_equal(tensor.read(lanes, places), wanted)
 
 
-def test_places_of_each_thread(tensor: RegisterTensor) -> None:
+def test_places_of_each_thread(tensor: RegisterTensor):
     places = (ALL[:, None] + np.arange(3)) % SIZE
     wanted = values(ALL, places)
     tensor.write(ALL, places, wanted)
@@ -62,7 +60,7 @@ def test_places_of_each_thread(tensor: RegisterTensor) -> None:
     assert fault(lambda: tensor.read(ALL, WHOLE)).lane == 0
 
 
-def test_elements_that_are_not_chosen_stay(tensor: RegisterTensor) -> None:
+def test_elements_that_are_not_chosen_stay(tensor: RegisterTensor):
     before, after = values(ALL, WHOLE), values(ALL, WHOLE, 1)
     tensor.write(ALL, WHOLE, before)
     chosen = np.random.default_rng(2).random((THREADS, SIZE)) < 0.5
@@ -72,7 +70,7 @@ def test_elements_that_are_not_chosen_stay(tensor: RegisterTensor) -> None:
     np.testing.assert_array_equal(tensor.read(ALL, WHOLE), np.where(chosen, after, before))
 
 
-def test_an_element_that_nothing_has_written(tensor: RegisterTensor) -> None:
+def test_an_element_that_nothing_has_written(tensor: RegisterTensor):
     tensor.write(ALL, FRONT, values(ALL, FRONT))
     tensor.write(ALL[:3], BACK, values(ALL[:3], BACK))
     tensor.read(ALL[:3], WHOLE)
@@ -81,14 +79,14 @@ def test_an_element_that_nothing_has_written(tensor: RegisterTensor) -> None:
     assert found.lane == 3
 
 
-def test_allocating_again_forgets(file: RegisterFile, tensor: RegisterTensor) -> None:
+def test_allocating_again_forgets(file: RegisterFile, tensor: RegisterTensor):
     tensor.write(ALL, WHOLE, values(ALL, WHOLE))
     assert file.tensor(1, EVEN, SIZE, np.dtype(np.uint32)) is tensor
     assert fault(lambda: tensor.read(ALL, WHOLE)).lane == 0
     tensor.read(ALL[1::2], WHOLE)
 
 
-def test_a_result_in_flight(file: RegisterFile, tensor: RegisterTensor) -> None:
+def test_a_result_in_flight(file: RegisterFile, tensor: RegisterTensor):
     wanted, first, second = values(ALL, FRONT), np.zeros(THREADS, int), np.ones(THREADS, int)
     tensor.write_result(ALL, FRONT, wanted, first, 7, "shape")
     tensor.write_result(ALL, BACK, wanted, second, 8, "shape")
@@ -106,14 +104,14 @@ def test_a_result_in_flight(file: RegisterFile, tensor: RegisterTensor) -> None:
     np.testing.assert_array_equal(tensor.read(ALL, BACK), wanted)
 
 
-def test_threads_wait_for_themselves(file: RegisterFile, tensor: RegisterTensor) -> None:
+def test_threads_wait_for_themselves(file: RegisterFile, tensor: RegisterTensor):
     tensor.write_result(ALL, WHOLE, values(ALL, WHOLE), np.zeros(THREADS, int), 7, "shape")
     file.settle(EVEN, np.ones(len(EVEN), int))
     tensor.read(EVEN, WHOLE)
     assert fault(lambda: tensor.read(ALL, WHOLE)).lane == 1
 
 
-def test_accumulating_in_flight(tensor: RegisterTensor) -> None:
+def test_accumulating_in_flight(tensor: RegisterTensor):
     """Of all of one result, whose registers then are another one's."""
     wanted, group = values(ALL, WHOLE), np.zeros(THREADS, int)
     tensor.write_result(ALL, WHOLE, wanted, group, 7, "64x8x16")
@@ -129,7 +127,7 @@ def test_accumulating_in_flight(tensor: RegisterTensor) -> None:
     tensor.read(ALL, BACK)
 
 
-def test_what_a_thread_wrote_needs_a_fence(file: RegisterFile, tensor: RegisterTensor) -> None:
+def test_what_a_thread_wrote_needs_a_fence(file: RegisterFile, tensor: RegisterTensor):
     tensor.write(ALL, WHOLE, values(ALL, WHOLE))
     file.fence(ALL)
     tensor.take_over(ALL, WHOLE, "shape", 7)
@@ -140,7 +138,7 @@ def test_what_a_thread_wrote_needs_a_fence(file: RegisterFile, tensor: RegisterT
     assert found.lane == 9
 
 
-def test_an_operand_in_flight(file: RegisterFile, tensor: RegisterTensor) -> None:
+def test_an_operand_in_flight(file: RegisterFile, tensor: RegisterTensor):
     tensor.write(ALL, WHOLE, values(ALL, WHOLE))
     tensor.issue(ALL, FRONT, OPERAND, np.zeros(THREADS, int), 7)
     tensor.read(ALL, WHOLE)
@@ -151,7 +149,7 @@ def test_an_operand_in_flight(file: RegisterFile, tensor: RegisterTensor) -> Non
     tensor.write(ALL, FRONT, values(ALL, FRONT))
 
 
-def test_a_place_that_the_tensor_does_not_have(tensor: RegisterTensor) -> None:
+def test_a_place_that_the_tensor_does_not_have(tensor: RegisterTensor):
     """As a loop may compute it, of single threads too."""
     tensor.write(ALL, WHOLE, values(ALL, WHOLE))
     places = np.zeros((THREADS, 1), np.int64)

@@ -18,7 +18,7 @@ import tilewright as tw
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_warp_specialised_gemm(seed: int) -> None:
+def test_a_warp_specialised_gemm(seed: int):
     arguments, expected = gemm_sm90_arguments(128, 256, 300)
     text = (EXAMPLES / "gemm_sm90.mlir").read_text()
     c = tw.interpret(
@@ -28,7 +28,7 @@ def test_a_warp_specialised_gemm(seed: int) -> None:
     np.testing.assert_array_equal(c[:, :256], expected)
 
 
-def test_an_elected_lane_that_sleeps_is_waited_for() -> None:
+def test_an_elected_lane_that_sleeps_is_waited_for():
     """31 threads of a warp do not go ahead to the CTA's barrier while the elected one waits."""
     gemm = dense(128, 256, 264)
     wanted, *others = (
@@ -38,7 +38,7 @@ def test_an_elected_lane_that_sleeps_is_waited_for() -> None:
         np.testing.assert_array_equal(other, wanted)
 
 
-def test_several_ctas() -> None:
+def test_several_ctas():
     rng = np.random.default_rng(0)
     a, b = (
         rng.integers(-8, 9, shape).astype(ml_dtypes.bfloat16) for shape in ((128, 40), (40, 64))
@@ -75,12 +75,12 @@ def spin(flag: str) -> str:
 
 
 @at_levels()
-def test_a_spin_lets_others_run(level: str) -> None:
+def test_a_spin_lets_others_run(level: str):
     run(kernel(spin("%c0")), level, [np.zeros(64, np.int32)], races="ignore", max_steps=4000)
 
 
 @pytest.mark.parametrize("seed", [None, 0, 1])
-def test_a_spin_that_never_ends(seed: int | None) -> None:
+def test_a_spin_that_never_ends(seed: int | None):
     """The loop that spins is named, though others are at work when the steps run out."""
     work = """
   %c200 = arith.constant 200 : index
@@ -99,7 +99,7 @@ def test_a_spin_that_never_ends(seed: int | None) -> None:
 
 @at_levels()
 @pytest.mark.parametrize("seed", [None, 0])
-def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None) -> None:
+def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None):
     """Without `max_steps`: what may run runs, and nothing comes of it."""
     text = kernel(spin("%c1").replace("-> (i32) {", "-> (i32) { // HERE"))
     with pytest.raises(tw.ExecutionError, match="is reached for ever: all threads") as caught:
@@ -108,7 +108,7 @@ def test_a_spin_that_no_other_thread_ends(level: str, seed: int | None) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_spins_that_end_each_other() -> None:
+def test_spins_that_end_each_other():
     """Three threads at three places, each of which waits for the next: the last one ends it."""
     loop = """
     %seenN = scf.while (%last = %one) : (i32) -> (i32) {
@@ -132,7 +132,7 @@ def test_spins_that_end_each_other() -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_loop_that_takes_long_is_no_livelock() -> None:
+def test_a_loop_that_takes_long_is_no_livelock():
     body = """  %c2000 = arith.constant 2000 : index
   %sum = scf.for %i = %c0 to %c2000 step %c1 iter_args(%x = %one) -> (i32) {
     %odd = arith.index_cast %i : index to i32
@@ -143,7 +143,7 @@ def test_a_loop_that_takes_long_is_no_livelock() -> None:
 
 
 @at_levels()
-def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
+def test_a_spin_that_never_ends_at_each_level(level: str):
     with pytest.raises(tw.ExecutionError, match="after more than max_steps=500 steps: a loop wa"):
         run(kernel(spin("%c1")), level, [np.zeros(64, np.int32)], max_steps=500)
 
@@ -153,12 +153,12 @@ def test_a_spin_that_never_ends_at_each_level(level: str) -> None:
     [({"schedule": -1}, "expected schedule as a seed from 0 on, got -1"),
      ({"races": "none"}, 'expected races as one of "error", "warn", "ignore", got')],
 )  # fmt: skip
-def test_options_that_are_none(option: dict[str, Any], message: str) -> None:
+def test_options_that_are_none(option: dict[str, Any], message: str):
     with pytest.raises(tw.ExecutionError, match=re.escape(message)):
         run(kernel(""), "atom", [np.zeros(64, np.int32)], **option)
 
 
-def test_tile_ir_has_no_schedule() -> None:
+def test_tile_ir_has_no_schedule():
     text = "cuda_tile.module @m {\n  entry @k() {\n    return\n  }\n}"
     with pytest.raises(tw.ExecutionError, match=r"expected no schedule for Tile IR, .* got 3"):
         tw.interpret(text, "k", grid=(1,), args=[], schedule=3)
@@ -196,7 +196,7 @@ LATE = """func.func @k(%from: !cute_nvgpu.tma_descriptor<1x32xi32>, %out: memref
 
 
 @at_levels()
-def test_a_copy_reads_late(level: str) -> None:
+def test_a_copy_reads_late(level: str):
     """The thread overwrites what its copy reads, before or after it has waited for it."""
     wait = "cute_nvgpu.mbarrier.wait %bar[%c0] parity %even : BARRIER"
     for waits, late in (("", 0), (wait, 1)):

@@ -30,7 +30,7 @@ def result(text: str, given: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("mode", ["bfly", "idx"])
 @pytest.mark.parametrize("lane", [0, 1, 5, 16, 31])
-def test_shuffle(mode: str, lane: int) -> None:
+def test_shuffle(mode: str, lane: int):
     given = np.random.default_rng(lane).integers(0, 1 << 31, THREADS).astype(np.int32)
     found = result(kernel(f"  %y = cute_nvgpu.shfl.sync {mode} %x, {lane} : i32"), given)
     own = np.arange(32)
@@ -38,7 +38,7 @@ def test_shuffle(mode: str, lane: int) -> None:
     np.testing.assert_array_equal(found.reshape(-1, 32), given.reshape(-1, 32)[:, source])
 
 
-def test_a_butterfly_sums_the_warp() -> None:
+def test_a_butterfly_sums_the_warp():
     body = ["  %s0 = arith.addf %x, %x : f32"]
     for step in range(5):
         body += [
@@ -53,7 +53,7 @@ def test_a_butterfly_sums_the_warp() -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_of_part_of_a_warp(level: Any) -> None:
+def test_of_part_of_a_warp(level: Any):
     text = kernel("""  %c3 = arith.constant 3 : index
   %low = arith.cmpi ult, %t, %c3 : index
   %y = scf.if %low -> (i32) {
@@ -69,7 +69,7 @@ def test_of_part_of_a_warp(level: Any) -> None:
         )
 
 
-def test_the_text_assembles(ptxas: Any) -> None:
+def test_the_text_assembles(ptxas: Any):
     kernel_ = tw.compile(kernel("  %y = cute_nvgpu.shfl.sync bfly %x, 4 : i32"), "sm_75")
     report = ptxas(kernel_.ptx, "sm_75")
     assert report.clean, report.output

@@ -15,7 +15,7 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-def test_a_touch_costs_a_page() -> None:
+def test_a_touch_costs_a_page():
     before = resident()
     zeros = sparse_zeros((64, 1 << 20), np.uint32)
     zeros[:, 5] = 7
@@ -24,7 +24,7 @@ def test_a_touch_costs_a_page() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 1 << 10])
-def test_they_are_zeros(rows: int) -> None:
+def test_they_are_zeros(rows: int):
     zeros = sparse_zeros((rows, 1 << 11), np.int32)
     assert zeros.shape == (rows, 1 << 11) and zeros.dtype == np.int32 and not zeros.any()
     zeros[:] = -1

@@ -35,7 +35,7 @@ def stored(body: str, result: str = "%r") -> list[int]:
     return out.tolist()
 
 
-def test_fields_are_kept_apart() -> None:
+def test_fields_are_kept_apart():
     body = f"""
   %a = llvm.insertvalue %n, %p[0] : {S}
   %b = llvm.insertvalue %w, %a[1, 0] : {S}
@@ -53,7 +53,7 @@ def test_fields_are_kept_apart() -> None:
     assert stored(body) == [(i + 4) * 7 + i for i in range(THREADS)]
 
 
-def test_a_struct_as_a_field() -> None:
+def test_a_struct_as_a_field():
     body = f"""
   %q = ub.poison : !llvm.struct<(i64, i32)>
   %a = llvm.insertvalue %t, %q[1] : !llvm.struct<(i64, i32)>
@@ -62,7 +62,7 @@ def test_a_struct_as_a_field() -> None:
     assert stored(body) == list(range(THREADS))
 
 
-def test_structs_of_both_sides_of_a_branch() -> None:
+def test_structs_of_both_sides_of_a_branch():
     body = f"""
   %a = llvm.insertvalue %n, %p[0] : {S}
   %b = llvm.insertvalue %t, %p[0] : {S}
@@ -75,7 +75,7 @@ def test_structs_of_both_sides_of_a_branch() -> None:
     assert stored(body) == [7] * 4 + [4, 5, 6, 7]
 
 
-def test_structs_carried_by_a_loop() -> None:
+def test_structs_carried_by_a_loop():
     body = f"""
   %a = llvm.insertvalue %n, %p[0] : {S}
   %s = scf.for %j = %c0 to %i step %c1 iter_args(%x = %a) -> ({S}) {{
@@ -88,7 +88,7 @@ def test_structs_carried_by_a_loop() -> None:
     assert stored(body) == [7 + 4 * i for i in range(THREADS)]
 
 
-def test_a_cast_to_the_same_type() -> None:
+def test_a_cast_to_the_same_type():
     body = f"""
   %a = llvm.insertvalue %n, %p[0] : {S}
   %b = builtin.unrealized_conversion_cast %a : {S} to {S}
@@ -107,7 +107,7 @@ HALF = f"""
 """
 
 
-def test_a_struct_that_some_threads_have() -> None:
+def test_a_struct_that_some_threads_have():
     body = f"""{HALF}
   %b = llvm.insertvalue %w, %s[1, 0] : {S}
   %r = scf.if %low -> (i32) {{
@@ -131,7 +131,7 @@ def test_a_struct_that_some_threads_have() -> None:
          f"  %r = llvm.extractvalue %b[0] : {S}", " (block (0,0,0), thread (4,0,0))"),
     ],
 )  # fmt: skip
-def test_fields_that_nothing_has_written(body: str, where: str) -> None:
+def test_fields_that_nothing_has_written(body: str, where: str):
     with pytest.raises(tw.ExecutionError) as caught:
         stored(f"\n  {body}")
     said = f"use of an undefined register ('ub.poison' at <string>:9){where}\n"
@@ -152,7 +152,7 @@ def test_fields_that_nothing_has_written(body: str, where: str) -> None:
         ),
     ],
 )
-def test_what_has_no_semantics(body: str, message: str) -> None:
+def test_what_has_no_semantics(body: str, message: str):
     with pytest.raises(tw.CompileError) as caught:
         stored(f"\n  {body}")
     assert caught.value.message == message
@@ -175,7 +175,7 @@ def passed(struct: Any, level: str = "atom") -> list[int]:
     return out.tolist()
 
 
-def test_structs_as_arguments() -> None:
+def test_structs_as_arguments():
     assert passed((7, (1 << 40, -3))) == [7, -3]
 
 
@@ -189,11 +189,11 @@ def test_structs_as_arguments() -> None:
         ((7, (1, None)), "argument 's[1][1]' expected a number for i32, got None"),
     ],
 )
-def test_structs_that_do_not_fit(struct: Any, message: str) -> None:
+def test_structs_that_do_not_fit(struct: Any, message: str):
     with pytest.raises(tw.ExecutionError) as caught:
         passed(struct)
     assert str(caught.value) == message
 
 
-def test_structs_are_passed_to_the_chip_field_by_field() -> None:
+def test_structs_are_passed_to_the_chip_field_by_field():
     assert passed((7, (1, 2)), level="ptx") == passed((7, (1, 2)))

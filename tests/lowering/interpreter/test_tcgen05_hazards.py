@@ -215,14 +215,14 @@ def check(text: str) -> None:
 
 
 @pytest.mark.parametrize("row", GOOD, ids=lambda row: row.name)
-def test_right(row: Row) -> None:
+def test_right(row: Row):
     check(row.text)
     for level in LEVELS:
         run(row.text, level, [P], block=(128,), arch="sm_100a")
 
 
 @pytest.mark.parametrize("row", BAD, ids=lambda row: row.name)
-def test_wrong(row: Row) -> None:
+def test_wrong(row: Row):
     line, other = line_of(row.text, HERE), line_of(row.text, OTHER)
     with pytest.raises(OpError) as rejected:
         check(row.text)

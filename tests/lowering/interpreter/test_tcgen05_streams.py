@@ -27,7 +27,7 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("pair", list(product(OPERATIONS, OPERATIONS)), ids=" -> ".join)
-def test_follows(pair: tuple[str, str]) -> None:
+def test_follows(pair: tuple[str, str]):
     earlier, later = (OPERATIONS[name] for name in pair)
     assert follows(earlier, later) == (pair in ORDERED)
 
@@ -37,7 +37,7 @@ def known(**clocks: int) -> np.ndarray:
     return np.array([clocks.get(f"c{n}", 0) for n in range(4)], dtype=np.int32)
 
 
-def test_commits_complete_all_before_them() -> None:
+def test_commits_complete_all_before_them():
     stream = Stream(1, 0, None)
     stream.commit([(2, 0)])
     stream.commit([(3, 0)])
@@ -48,14 +48,14 @@ def test_commits_complete_all_before_them() -> None:
     assert stream.complete(0, known(c3=1), 0) == stream.complete(1, known(c3=1), 0) == 2
 
 
-def test_a_later_phase_of_one_mbarrier() -> None:
+def test_a_later_phase_of_one_mbarrier():
     stream = Stream(1, 0, None)
     stream.commit([(2, 0)])
     stream.commit([(2, 1)])
     assert [stream.complete_by_phase(known(c2=n)) for n in (0, 1, 2)] == [0, 1, 2]
 
 
-def test_stores_of_a_warp() -> None:
+def test_stores_of_a_warp():
     """Its own warp knows of the wait, another one of the fence that all threads executed."""
     stream, lanes = Stream(1, 0, "tmem.wait_store"), list(range(32))
     later = known(c0=8)
@@ -69,7 +69,7 @@ def test_stores_of_a_warp() -> None:
     assert (stream.complete(1, known(c0=6), 0), stream.complete(1, known(c0=7), 0)) == (0, 1)
 
 
-def test_a_fence_covers_what_was_waited_for() -> None:
+def test_a_fence_covers_what_was_waited_for():
     stream = Stream(1, 0, "tmem.wait_load")
     stream.fence(0, 3)
     assert stream.fences == [], "nothing has been waited for"

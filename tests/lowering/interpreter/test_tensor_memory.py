@@ -83,7 +83,7 @@ CELL_OF = cells_of_shapes(16)
 
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("shape", TMEM_SHAPES)
-def test_load(shape: str, upper: bool) -> None:
+def test_load(shape: str, upper: bool):
     """What a thread has in its registers, from the window's first lane or from its 16th."""
     if upper and shape == "32x32b":
         shape, upper = "16x64b", True
@@ -144,7 +144,7 @@ def kept(shape: str, number: int, *, packed: bool = False) -> str:
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("shape", TMEM_SHAPES)
-def test_store_then_load(shape: str, packed: bool) -> None:
+def test_store_then_load(shape: str, packed: bool):
     number = 4
     count = number * TMEM_SHAPES[shape].per_number * (2 if packed else 1)
     random = np.random.default_rng(7)
@@ -156,7 +156,7 @@ def test_store_then_load(shape: str, packed: bool) -> None:
     np.testing.assert_array_equal(found, given)
 
 
-def test_packed_accumulator_is_read_from_low_halves() -> None:
+def test_packed_accumulator_is_read_from_low_halves():
     """D of 16-bit elements: a load with pack takes the low halves of neighbouring cells."""
     memory = 'memref<128x16xf16, !cute.layout<"(128,16):(131072,2)">, #cute<space tmem>>'
     body = f"""{filled(16)}
@@ -189,7 +189,7 @@ def reference(row: np.ndarray, form: str) -> np.ndarray:
 
 @pytest.mark.parametrize("flags", ["", "abs", "nan", "abs nan"])
 @pytest.mark.parametrize("reduction", ["min", "max"])
-def test_reductions(reduction: str, flags: str) -> None:
+def test_reductions(reduction: str, flags: str):
     random = np.random.default_rng(3)
     given = NUMBERS[random.integers(0, 8, (128, 8))]
     given[0], given[1, :7], given[2] = np.nan, np.nan, [-0.0, 0.0] * 4
@@ -219,7 +219,7 @@ def test_reductions(reduction: str, flags: str) -> None:
 
 
 @pytest.mark.parametrize("unsigned", ["", "unsigned"])
-def test_reductions_of_integers(unsigned: str) -> None:
+def test_reductions_of_integers(unsigned: str):
     body = f"""  %x = arith.index_cast %t : index to i32
   %mone = arith.constant -5 : i32
   %f = cute_nvgpu.fragment.from_elements %x, %mone : i32, i32 -> !cute_nvgpu.fragment<2xi32>
@@ -284,7 +284,7 @@ def copying(spelled: str, rows: int, words: int, layout: str, extra: str = "") -
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_copy(name: str) -> None:
+def test_copy(name: str):
     spelled, lanes, columns, rows = SHAPES[name]
     # K-major core matrices of 8 rows x 16 bytes; of 32 bytes the second half of all rows follows.
     groups = max(rows // 8, 1)
@@ -302,7 +302,7 @@ def test_copy(name: str) -> None:
 
 
 @pytest.mark.parametrize("source, bits", [("b4x16_p64", 4), ("b6x16_p32", 6)])
-def test_decompression(source: str, bits: int) -> None:
+def test_decompression(source: str, bits: int):
     """16 elements and padding become 16 bytes, each element in the low bits."""
     random = np.random.default_rng(9)
     elements = random.integers(0, 1 << bits, (32, 16)).astype(np.uint8)
@@ -317,7 +317,7 @@ def test_decompression(source: str, bits: int) -> None:
         np.testing.assert_array_equal(got, elements)
 
 
-def test_shift() -> None:
+def test_shift():
     """Row i + 1 becomes what row i was, in 8 columns from lane 32 on."""
     body = f"""{filled(24)}
   {SYNC}
@@ -339,7 +339,7 @@ def test_shift() -> None:
 # Handing over, and allocation
 
 
-def test_warps_hand_tensor_memory_on() -> None:
+def test_warps_hand_tensor_memory_on():
     """Warps 4 to 7 load what warps 0 to 3 stored, which lie in the same windows."""
     body = f"""  %x = arith.index_cast %t : index to i32
   %stores = arith.cmpi ult, %w, %four : index
@@ -364,7 +364,7 @@ def test_warps_hand_tensor_memory_on() -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_an_allocation_waits_for_columns() -> None:
+def test_an_allocation_waits_for_columns():
     """Warp 1 asks for columns that warp 0 has, and gets them once they are given back, which
     `cute-nvgpu-check-tmem` does not know."""
     again = f"memref<1xi32, {SMEM}>"
@@ -396,7 +396,7 @@ def test_an_allocation_waits_for_columns() -> None:
     assert found[0] == 0, "the columns that warp 0 gave back"
 
 
-def test_bfloat_multiplicand_in_tensor_memory() -> None:
+def test_bfloat_multiplicand_in_tensor_memory():
     """Two elements of A in a cell, low half first."""
     memory = 'memref<128x16xbf16, !cute.layout<"(128,16):(131072,1)">, #cute<space tmem>>'
     array = "memref<128x16xbf16>"

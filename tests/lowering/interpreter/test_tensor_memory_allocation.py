@@ -41,7 +41,7 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 # Allocation
 
 
-def test_columns_left_at_the_end() -> None:
+def test_columns_left_at_the_end():
     text = bare(f"  scf.if %leads {{\n    {other(ALLOC)}\n  }}").replace(
         "  func.return", here("  func.return")
     )
@@ -49,7 +49,7 @@ def test_columns_left_at_the_end() -> None:
         "nearest legal: tmem.dealloc")  # fmt: skip
 
 
-def test_allocation_after_the_permit_is_gone() -> None:
+def test_allocation_after_the_permit_is_gone():
     body = f"""
   scf.if %leads {{
     {other("cute_nvgpu.tmem.relinquish_alloc_permit")}
@@ -58,7 +58,7 @@ def test_allocation_after_the_permit_is_gone() -> None:
     bad(bare(body), "cute_nvgpu.tmem.alloc", "allocates tensor memory after", "given up the right")
 
 
-def test_growing_allocations() -> None:
+def test_growing_allocations():
     body = f"""
   scf.if %leads {{
     {ALLOC.replace("256", "64")}
@@ -71,7 +71,7 @@ def test_growing_allocations() -> None:
     )
 
 
-def test_allocation_that_waits_for_ever() -> None:
+def test_allocation_that_waits_for_ever():
     body = f"""
   scf.if %leads {{
     {other(ALLOC)}
@@ -87,7 +87,7 @@ def test_allocation_that_waits_for_ever() -> None:
         )
 
 
-def test_deallocation_of_what_is_not_allocated() -> None:
+def test_deallocation_of_what_is_not_allocated():
     half = CELLS.replace("256", "128")
     body = f"""  scf.if %leads {{
     %n = cute_nvgpu.tmem.retrieve %slot[%c0] : {SLOT} -> {half}
@@ -103,7 +103,7 @@ def test_deallocation_of_what_is_not_allocated() -> None:
     bad(held(body), "cute_nvgpu.tmem.dealloc", "allocated: none")
 
 
-def test_deallocation_while_others_load() -> None:
+def test_deallocation_while_others_load():
     """The warp that gives columns back is not ordered after the loads of the others."""
     body = f"  {SPLAT}\n  {other(STORE)}\n  {WAIT_STORE}\n  {LOAD}\n  {WAIT_LOAD}"
     text = held(body, last="").replace(DEALLOC, here(DEALLOC))
@@ -116,7 +116,7 @@ def test_deallocation_while_others_load() -> None:
 # Commits
 
 
-def test_commit_without_an_mbarrier() -> None:
+def test_commit_without_an_mbarrier():
     body = f"""
   %q = memref.alloc() : {BARRIERS}
   scf.if %first {{
@@ -125,7 +125,7 @@ def test_commit_without_an_mbarrier() -> None:
     bad(held(body), "cute_nvgpu.tcgen05.commit", "expected an mbarrier at byte")
 
 
-def test_commit_to_an_mbarrier_that_copies_do_not_see() -> None:
+def test_commit_to_an_mbarrier_that_copies_do_not_see():
     body = f"""
   %q = memref.alloc() : {BARRIERS}
   scf.if %first {{
@@ -135,7 +135,7 @@ def test_commit_to_an_mbarrier_that_copies_do_not_see() -> None:
     bad(held(body), "cute_nvgpu.tcgen05.commit", "no fence.mbarrier_init follows it")
 
 
-def test_commits_complete_phases() -> None:
+def test_commits_complete_phases():
     """Each commit arrives once: two commits are two phases of a count of 1."""
     body = f"""  {FILLED}
   %odd = arith.constant 1 : i32
@@ -158,13 +158,13 @@ def test_commits_complete_phases() -> None:
 # Pairs of CTAs
 
 
-def test_a_pair_needs_a_cluster() -> None:
+def test_a_pair_needs_a_cluster():
     alloc = ALLOC.replace("columns 256", "columns 256 cta_group 2")
     bad(bare(f"  scf.if %leads {{\n    {here(alloc)}\n  }}"), "cute_nvgpu.tmem.alloc",
         "expected a cluster of pairs of CTAs with cta_group 2, got 1")  # fmt: skip
 
 
-def test_multicast_outside_of_the_cluster() -> None:
+def test_multicast_outside_of_the_cluster():
     body = f"""  %mask = arith.constant 3 : i16
   scf.if %first {{
     {here(commit().replace("%b[%c0]", "%b[%c0] multicast %mask"))}
@@ -183,7 +183,7 @@ def test_multicast_outside_of_the_cluster() -> None:
         (16384 + 0x3FFF, "read out of bounds: bytes"),
     ],
 )
-def test_a_descriptor_of_something_else(high: int, why: str) -> None:
+def test_a_descriptor_of_something_else(high: int, why: str):
     """At the ptx level a register may hold anything: no version, or rows far apart."""
     text = held(f"""  {FILLED}
   scf.if %first {{

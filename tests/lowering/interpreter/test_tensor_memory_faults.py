@@ -50,7 +50,7 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 # Waits for loads and stores
 
 
-def test_registers_before_the_wait() -> None:
+def test_registers_before_the_wait():
     use = "memref.store %x, %p[%c0] : memref<?xi32>"
     fine(held("\n  ".join([WRITTEN, LOAD, WAIT_LOAD, EXTRACT, use])))
     text = held("\n  ".join([WRITTEN, LOAD, EXTRACT, use, WAIT_LOAD]))
@@ -60,13 +60,13 @@ def test_registers_before_the_wait() -> None:
             run(text, level, [P], block=(128,), arch="sm_100a")
 
 
-def test_load_of_what_is_not_stored_yet() -> None:
+def test_load_of_what_is_not_stored_yet():
     body = f"  {SPLAT}\n  {other(STORE)}\n  {here(LOAD)}\n  {WAIT_LOAD}"
     words = "read of tensor memory that", "writes, and no tmem.wait_store of its threads follows it"
     bad(held(body), "cute_nvgpu.tmem.load", *words)
 
 
-def test_store_over_what_is_not_loaded_yet() -> None:
+def test_store_over_what_is_not_loaded_yet():
     body = f"  {WRITTEN}\n  {other(LOAD)}\n  {here(STORE)}\n  {WAIT_LOAD}\n  {WAIT_STORE}"
     bad(
         held(body),
@@ -77,7 +77,7 @@ def test_store_over_what_is_not_loaded_yet() -> None:
     fine(held(f"  {WRITTEN}\n  {LOAD}\n  {WAIT_LOAD}\n  {STORE}\n  {WAIT_STORE}"))
 
 
-def test_store_over_what_is_not_stored_yet() -> None:
+def test_store_over_what_is_not_stored_yet():
     again = STORE
     body = f"  {SPLAT}\n  {other(STORE)}\n  {here(again)}\n  {WAIT_STORE}"
     bad(held(body), "cute_nvgpu.tmem.store", "writes, and no tmem.wait_store of its threads")
@@ -117,12 +117,12 @@ ORDERED = (WAIT_STORE, BEFORE, BARRIER, AFTER)
         (3, "no tcgen05.fence.after_thread_sync follows what it waited for"),
     ],
 )
-def test_stores_of_other_threads(missing: int, why: str) -> None:
+def test_stores_of_other_threads(missing: int, why: str):
     parts = ["" if place == missing else each for place, each in enumerate(ORDERED)]
     bad(handed(*parts), "cute_nvgpu.tmem.load", "read of tensor memory that", why, block=(256,))
 
 
-def test_stores_of_other_threads_in_order() -> None:
+def test_stores_of_other_threads_in_order():
     fine(handed(*ORDERED), block=(256,))
 
 
@@ -153,21 +153,21 @@ COMPLETE = (commit(), wait(), AFTER)
         (2, "no tcgen05.fence.after_thread_sync follows what it waited for"),
     ],
 )
-def test_result_of_a_copy(missing: int, why: str) -> None:
+def test_result_of_a_copy(missing: int, why: str):
     parts = ["" if place == missing else each for place, each in enumerate(COMPLETE)]
     bad(copied(*parts), "cute_nvgpu.tmem.load", "read of tensor memory that", f"writes, and {why}")
 
 
-def test_result_of_a_copy_without_commit() -> None:
+def test_result_of_a_copy_without_commit():
     bad(copied("", "", AFTER), "cute_nvgpu.tmem.load",
         "writes, and no tcgen05.commit of its thread follows it")  # fmt: skip
 
 
-def test_result_of_a_copy_in_order() -> None:
+def test_result_of_a_copy_in_order():
     fine(copied(*COMPLETE))
 
 
-def test_a_commit_covers_what_is_before_it() -> None:
+def test_a_commit_covers_what_is_before_it():
     """A copy after the commit is in no phase yet."""
     body = f"""  {WRITTEN}
   {FILLED}
@@ -188,7 +188,7 @@ def test_a_commit_covers_what_is_before_it() -> None:
     )
 
 
-def test_copies_are_not_ordered_with_each_other() -> None:
+def test_copies_are_not_ordered_with_each_other():
     body = f"""  {FILLED}
   scf.if %first {{
     {other(COPY)}
@@ -200,7 +200,7 @@ def test_copies_are_not_ordered_with_each_other() -> None:
     bad(held(body), "cute_nvgpu.tmem.copy", "write of tensor memory that", "no tcgen05.commit")
 
 
-def test_shift_after_copy_and_copy_after_shift() -> None:
+def test_shift_after_copy_and_copy_after_shift():
     """A shift does not wait for a copy before it, nor a copy of 32 rows for a shift."""
     for one, two in ((COPY, SHIFT), (SHIFT, COPY)):
         body = f"""  {WRITTEN}
@@ -216,7 +216,7 @@ def test_shift_after_copy_and_copy_after_shift() -> None:
         bad(held(body), op, "write of tensor memory that", "no tcgen05.commit of its thread")
 
 
-def test_copy_of_4_rows_after_shift() -> None:
+def test_copy_of_4_rows_after_shift():
     view = '!cute_nvgpu.smem_desc_view<4x8xi32, tcgen05, "(4,(4,2)):(4,(1,32))">'
     layout = '!cute.layout<"(4,(4,2)):(4,(1,32))">'
     held_rows = f"memref<4x8xi32, {layout}, {SMEM}>"
@@ -242,7 +242,7 @@ def test_copy_of_4_rows_after_shift() -> None:
     fine(held(body))
 
 
-def test_copy_over_what_other_threads_stored() -> None:
+def test_copy_over_what_other_threads_stored():
     """Their stores are done and fenced, but the thread that copies has no fence behind it."""
     body = f"""  %four = arith.constant 4 : index
   {FILL}
@@ -277,14 +277,14 @@ def overwriting(committed: str, waited: str) -> str:
   {AFTER}""")
 
 
-def test_overwritten_source() -> None:
+def test_overwritten_source():
     words = "write of shared memory that", "reads, and no"
     bad(overwriting("", ""), "memref.store", *words, "tcgen05.commit of its thread follows it")
     bad(overwriting(commit(), ""), "memref.store", *words, "wait for the mbarrier that completes")
     fine(overwriting(commit(), wait()))
 
 
-def test_unfenced_source() -> None:
+def test_unfenced_source():
     body = FILLED.replace("  cute_nvgpu.fence.proxy.async\n", "")
     text = held(f"""  {body}
   scf.if %first {{
@@ -299,12 +299,12 @@ def test_unfenced_source() -> None:
 # Where: columns, lanes, addresses
 
 
-def test_nothing_was_written() -> None:
+def test_nothing_was_written():
     bad(held(f"  {here(LOAD)}\n  {WAIT_LOAD}"), "cute_nvgpu.tmem.load",
         "read of tensor memory that nothing has written: lane 0, column 0")  # fmt: skip
 
 
-def test_columns_that_are_not_allocated() -> None:
+def test_columns_that_are_not_allocated():
     wide = CELLS.replace("256", "512")
     body = f"""  {SPLAT}
   %n = cute_nvgpu.tmem.retrieve %slot[%c0] : {SLOT} -> {wide}
@@ -318,7 +318,7 @@ def test_columns_that_are_not_allocated() -> None:
     )
 
 
-def test_use_after_deallocation() -> None:
+def test_use_after_deallocation():
     body = f"""
   scf.if %leads {{
     {ALLOC}
@@ -338,12 +338,12 @@ def test_use_after_deallocation() -> None:
 @pytest.mark.parametrize(
     "lanes, word", [("%c0", "expected lane 32 for warp 1"), ("%t", "expected")]
 )
-def test_lanes_of_another_warp(lanes: str, word: str) -> None:
+def test_lanes_of_another_warp(lanes: str, word: str):
     store = f"cute_nvgpu.tmem.store %v, %m[{lanes}, %c0] shape 32x32b : {F}, {CELLS}"
     bad(held(f"  {SPLAT}\n  {here(store)}\n  {WAIT_STORE}"), "cute_nvgpu.tmem.store", word)
 
 
-def test_upper_half_of_a_window() -> None:
+def test_upper_half_of_a_window():
     store = f"cute_nvgpu.tmem.store %v, %m[%r, %c0] shape 16x64b : {F}, {CELLS}"
     text = f"  {SPLAT}\n  %r = arith.addi %row, %c16 : index\n  {store}\n  {WAIT_STORE}"
     fine(held(text))
@@ -351,13 +351,13 @@ def test_upper_half_of_a_window() -> None:
     bad(held(moved), "cute_nvgpu.tmem.store", "expected lane 0 or 16 for warp 0", "got 8")
 
 
-def test_one_address_a_warp() -> None:
+def test_one_address_a_warp():
     store = f"cute_nvgpu.tmem.store %v, %m[%row, %j] shape 32x32b : {F}, {CELLS}"
     body = f"  {SPLAT}\n  %j = arith.remui %t, %c2 : index\n  {here(store)}\n  {WAIT_STORE}"
     bad(held(body), "cute_nvgpu.tmem.store", "expected one address in all threads of a warp")
 
 
-def test_whole_warps() -> None:
+def test_whole_warps():
     for op, line in (("cute_nvgpu.tmem.store", STORE), ("cute_nvgpu.tmem.wait_load", WAIT_LOAD)):
         body = f"  {SPLAT}\n  scf.if %first {{\n    {here(line)}\n  }}"
         bad(held(body), op, "needs all 32 threads of a warp, and 1 execute it")
@@ -365,7 +365,7 @@ def test_whole_warps() -> None:
     bad(text, "cute_nvgpu.tmem.alloc", "needs all 32 threads of a warp")
 
 
-def test_tile_out_of_its_memref() -> None:
+def test_tile_out_of_its_memref():
     """The atom level knows the memref; the address may still be a good one."""
     store = f"cute_nvgpu.tmem.store %v, %n[%row, %j] shape 32x32b : {F}, {CELLS}"
     narrow = CELLS.replace("256", "32")
@@ -378,7 +378,7 @@ def test_tile_out_of_its_memref() -> None:
     bad(held(body), "cute_nvgpu.tmem.store", "out of bounds: expected at most 24", levels=("atom",))
 
 
-def test_shift_from_a_lane_within_a_window() -> None:
+def test_shift_from_a_lane_within_a_window():
     body = f"""  {WRITTEN}
   {SYNC}
   %r = arith.addi %t, %c8 : index

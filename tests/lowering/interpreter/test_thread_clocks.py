@@ -38,18 +38,18 @@ def handed_on(sync: str, mark: str = "") -> str:
   }}"""
 
 
-def test_a_thread_that_arrives_speaks_for_itself() -> None:
+def test_a_thread_that_arrives_speaks_for_itself():
     bad(handed_on("", "// HERE"), "memref.load", "this read and the write by", "in thread 1 ",
         "ordered by no barrier", thread=(33, 0, 0))  # fmt: skip
     fine(handed_on(WARP_SYNC))
 
 
-def test_threads_that_arrive_together_speak_for_the_warp() -> None:
+def test_threads_that_arrive_together_speak_for_the_warp():
     body = handed_on("").replace("scf.if %first {", "scf.if %low {")
     fine(body, count=32)
 
 
-def test_threads_that_arrive_apart_speak_for_themselves() -> None:
+def test_threads_that_arrive_apart_speak_for_themselves():
     """Two threads write, and each arrives by itself, at a place of its own in the program."""
     body = f"""  %second = arith.cmpi eq, %t, %c1 : index
   scf.if %first {{
@@ -81,13 +81,13 @@ def waited(sync: str, mark: str = "") -> str:
   }}"""
 
 
-def test_a_thread_that_waits_learns_for_itself() -> None:
+def test_a_thread_that_waits_learns_for_itself():
     bad(waited("", "// HERE"), "memref.load", "ordered by no wait for the mbarrier",
         thread=(1, 0, 0))  # fmt: skip
     fine(waited(WARP_SYNC))
 
 
-def test_a_read_that_its_thread_has_not_handed_on() -> None:
+def test_a_read_that_its_thread_has_not_handed_on():
     """Threads 0 and 1 read a byte; only thread 0 arrives before warp 1 writes it."""
     body = f"""  memref.store %one, %s[%t] : {S}
   "gpu.barrier"() : () -> ()
@@ -111,7 +111,7 @@ def test_a_read_that_its_thread_has_not_handed_on() -> None:
     fine(both.replace("MARK", ""), count=2)
 
 
-def test_arriving_at_a_barrier_orders_nothing_for_those_who_arrive() -> None:
+def test_arriving_at_a_barrier_orders_nothing_for_those_who_arrive():
     body = f"""  scf.if %low {{
     memref.store %one, %s[%t] : {S}
     cute_nvgpu.bar.arrive 1 threads 64
@@ -123,7 +123,7 @@ def test_arriving_at_a_barrier_orders_nothing_for_those_who_arrive() -> None:
     fine(body.replace("%next", "%t").replace("MARK", ""))
 
 
-def test_an_arrival_that_may_be_of_the_phase_before() -> None:
+def test_an_arrival_that_may_be_of_the_phase_before():
     """A phase waits for one arrival too few: the last one is of the next phase, or may be."""
     body = f"""  {ARRIVE} // HERE
   {WAIT}"""
@@ -150,14 +150,14 @@ STORED = f"""  %c16 = arith.constant 16 : index
   }}"""
 
 
-def test_a_thread_stores_its_own_bytes_by_tma() -> None:
+def test_a_thread_stores_its_own_bytes_by_tma():
     body = STORED.replace("AFTER", f"memref.store %one, %x[%c0, %c0] : {BOX_TYPE}")
     fine(body.replace("FENCE", FENCE).replace("MARK", ""))
     bad(body.replace("FENCE", "").replace("MARK", "// HERE"), "cute_nvgpu.tma.store",
         "no fence.proxy.async of its thread follows it")  # fmt: skip
 
 
-def test_a_copy_that_its_thread_has_waited_for_is_not_over_for_others() -> None:
+def test_a_copy_that_its_thread_has_waited_for_is_not_over_for_others():
     body = (
         STORED.replace("FENCE", FENCE).replace("MARK", "// OTHER").replace("AFTER", "")
         + f"""
@@ -185,7 +185,7 @@ WRITTEN_OVER = f"""  memref.store %one, %x[%c0, %c0] : {BOX_TYPE}
   {WAIT}"""
 
 
-def test_copies_over_what_threads_wrote() -> None:
+def test_copies_over_what_threads_wrote():
     body = WRITTEN_OVER.replace("memref.store", "scf.if %first {\n    memref.store", 1).replace(
         f": {BOX_TYPE}\n", f": {BOX_TYPE}\n  }}\n", 1
     )
@@ -197,7 +197,7 @@ def test_copies_over_what_threads_wrote() -> None:
 # Barriers
 
 
-def test_counts_that_differ_at_one_barrier() -> None:
+def test_counts_that_differ_at_one_barrier():
     bad("""  scf.if %low {
     cute_nvgpu.bar.sync 1 threads 64
   } else {
@@ -205,7 +205,7 @@ def test_counts_that_differ_at_one_barrier() -> None:
   }""", "cute_nvgpu.bar.sync", "gives barrier 1 32 threads", "give it 64")  # fmt: skip
 
 
-def test_a_warp_that_uses_the_barrier_of_another() -> None:
+def test_a_warp_that_uses_the_barrier_of_another():
     """Each warp would be alone at the CTA's barrier, but nothing says when."""
     body = f"""  scf.if %low {{
     cute_nvgpu.bar.sync 1 threads 32
@@ -234,7 +234,7 @@ def gemm_sm90(text: str, level: Any) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("index, level", [(0, "atom"), (3, "ptx"), (5, "atom")])
-def test_a_store_whose_buffer_is_taken_too_early(index: int, level: str) -> None:
+def test_a_store_whose_buffer_is_taken_too_early(index: int, level: str):
     parts = SM90.split(READ_WAIT)
     weaker = READ_WAIT.replace("0", "1")
     text = READ_WAIT.join(parts[: index + 1]) + weaker + READ_WAIT.join(parts[index + 1 :])
@@ -255,7 +255,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_mutant_of_the_example(name: str) -> None:
+def test_a_mutant_of_the_example(name: str):
     before, after, message = MUTANTS[name]
     assert before in SM90
     with pytest.raises(tw.ExecutionError, match=message):
@@ -278,7 +278,7 @@ def registers(first: str, second: str) -> str:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_registers_that_nobody_gives_back(level: str) -> None:
+def test_registers_that_nobody_gives_back(level: str):
     """384 threads begin with 168 registers each: 128 of them give back what 256 get."""
     given, asked = "cute_nvgpu.setmaxnreg dec 40", "cute_nvgpu.setmaxnreg inc 232"
     launch: Any = {"args": [P], "block": (384,), "arch": "sm_90a"}
@@ -289,7 +289,7 @@ def test_registers_that_nobody_gives_back(level: str) -> None:
 
 
 @at_levels()
-def test_more_shared_memory_than_the_target_has(level: str) -> None:
+def test_more_shared_memory_than_the_target_has(level: str):
     text = kernel(f"  %x = memref.alloc() : memref<150000xi8, {SMEM}>")
     run(text, level, [P], arch="sm_80")
     with pytest.raises(tw.CompileError, match=r"at most 101376 bytes of shared memory .* sm_86"):

@@ -14,7 +14,7 @@ import tilewright as tw
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8}
 
 
-def test_threads_copy_by_themselves_through_any_layouts() -> None:
+def test_threads_copy_by_themselves_through_any_layouts():
     """Element by element: a column-major matrix to a row-major one."""
     text = kernel(
         f"%x: {memref('f32', 'gmem', '(32,(2,3)):(1,(32,64))')}, "
@@ -51,7 +51,7 @@ layout_tv = "((8,4),8):((1,64),8)", tiler_mn = "[8;32]">
 OPEN = memref("f16", "gmem", "(?,?):(?{div=8},1)", align=16)
 
 
-def test_the_hull_is_not_read() -> None:
+def test_the_hull_is_not_read():
     """Where nothing is in bounds, an address may be anything."""
     text = kernel(
         f"%x: {OPEN}, %y: {OPEN}",

@@ -30,7 +30,7 @@ def mapped(body: str, x: np.ndarray = X) -> np.ndarray:
     return run(text, x, np.zeros_like(x), arch="sm_90", lowered=True)[1]
 
 
-def test_vectors_are_the_elements_in_order() -> None:
+def test_vectors_are_the_elements_in_order():
     found = mapped(f"""
   %v = cute.memref.load_vec(%held)
   %w = arith.addf %v, %v : {VECTOR}
@@ -39,7 +39,7 @@ def test_vectors_are_the_elements_in_order() -> None:
     np.testing.assert_array_equal(found, X + X)
 
 
-def test_a_vector_is_a_value_of_its_own() -> None:
+def test_a_vector_is_a_value_of_its_own():
     """What is written into the registers later does not change it."""
     found = mapped("""
   %v = cute.memref.load_vec(%held)
@@ -48,7 +48,7 @@ def test_a_vector_is_a_value_of_its_own() -> None:
     np.testing.assert_array_equal(found, X)
 
 
-def test_elements_at_coordinates_of_each_thread() -> None:
+def test_elements_at_coordinates_of_each_thread():
     found = mapped("""
   %place = arith.remui %t, %c8 : i32
   %mine = cute.make_coord(%t, %place) : (i32, i32) -> !cute.coord<"(?,?)">
@@ -59,7 +59,7 @@ def test_elements_at_coordinates_of_each_thread() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_elements_of_registers() -> None:
+def test_elements_of_registers():
     found = mapped("""
   %two = cute.make_coord(%c2) : (i32) -> !cute.coord<"?">
   %static = cute.static : !cute.coord<"5">
@@ -71,7 +71,7 @@ def test_elements_of_registers() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_swizzled_elements_are_where_copies_put_them() -> None:
+def test_swizzled_elements_are_where_copies_put_them():
     tile = memref("f32", "smem", "S<2,1,2> o 0 o (32,8):(8,1)", 128)
     found = mapped(f"""
   %s = cute.memref.alloc() : {tile}
@@ -88,7 +88,7 @@ def test_swizzled_elements_are_where_copies_put_them() -> None:
     np.testing.assert_array_equal(found, X[np.arange(32) ^ 1])
 
 
-def test_an_argument_that_reaches_outside() -> None:
+def test_an_argument_that_reaches_outside():
     with pytest.raises(
         tw.ExecutionError, match=r"'cute.memref.load' read out of bounds.*\(31,0,0\)"
     ):
@@ -123,7 +123,7 @@ def butterfly(kind: str, values: np.ndarray, masks: list[int]) -> np.ndarray:
 
 @pytest.mark.parametrize("masks", [[], [1], [1, 2], [16, 8, 4, 2, 1]])
 @pytest.mark.parametrize("kind", COMBINE)
-def test_reductions_combine_in_order(kind: str, masks: list[int]) -> None:
+def test_reductions_combine_in_order(kind: str, masks: list[int]):
     whole = reduce(COMBINE[kind], X.T)[:, None]
     expected = np.broadcast_to(butterfly(kind, whole, masks), X.shape)
     np.testing.assert_array_equal(reduced(kind, "8:0", masks), expected)
@@ -134,7 +134,7 @@ def test_reductions_combine_in_order(kind: str, masks: list[int]) -> None:
     np.testing.assert_array_equal(reduced(kind, "((2,4)):((1,0))", masks), expected)
 
 
-def test_nan_wins() -> None:
+def test_nan_wins():
     x = X.copy()
     x[3, 4] = np.nan
     for kind in ("max", "min", "add"):
@@ -143,7 +143,7 @@ def test_nan_wins() -> None:
         assert not np.isnan(np.delete(found, [2, 3], axis=0)).any()
 
 
-def test_part_of_a_warp_has_no_lanes_to_reduce_over() -> None:
+def test_part_of_a_warp_has_no_lanes_to_reduce_over():
     with pytest.raises(tw.ExecutionError, match=r"cute\.reduce needs all 32 threads"):
         mapped(f"""
   %r = cute.memref.alloca() : {memref("f32", "rmem", "8:0")}
@@ -183,7 +183,7 @@ def visits(kind: str, swizzle: int, tiles: tuple[int, int], ctas: int) -> np.nda
 @pytest.mark.parametrize("tiles", [(1, 1), (3, 5), (8, 2), (9, 7), (16, 4)])
 @pytest.mark.parametrize("swizzle", [1, 2, 8])
 @pytest.mark.parametrize("kind", ["static", "persistent"])
-def test_every_tile_is_computed_once(kind: str, swizzle: int, tiles: tuple[int, int]) -> None:
+def test_every_tile_is_computed_once(kind: str, swizzle: int, tiles: tuple[int, int]):
     total = tiles[0] * tiles[1]
     ctas = total + 3 if kind == "static" else 4
     found = visits(kind, swizzle, tiles, ctas)
@@ -191,7 +191,7 @@ def test_every_tile_is_computed_once(kind: str, swizzle: int, tiles: tuple[int, 
     assert sorted(found[..., 1].ravel()) == list(range(total))
 
 
-def test_bands_go_along_m_first() -> None:
+def test_bands_go_along_m_first():
     """Four tiles along M and two along N are neighbours: tiles 0 to 7."""
     order = visits("persistent", 4, (8, 4), 3)[..., 1]
     np.testing.assert_array_equal(order[:4, :2].T.ravel(), np.arange(8))

@@ -12,7 +12,7 @@ import tilewright as tw
 
 
 @pytest.mark.parametrize("flag", [True, False])
-def test_what_does_not_count_may_be_anything(flag: bool) -> None:
+def test_what_does_not_count_may_be_anything(flag: bool):
     row = ("sm80", (16, 8, 16), "f16", "f16", "f32")
     text = register_kernel(row, "", 16, 8, 32)
     text = text.replace(
@@ -32,7 +32,7 @@ def test_what_does_not_count_may_be_anything(flag: bool) -> None:
         np.testing.assert_array_equal(run(unwritten, *args)[2], expected)
 
 
-def test_each_warp_decides_whether_c_counts() -> None:
+def test_each_warp_decides_whether_c_counts():
     row = ("sm80", (16, 8, 16), "f16", "f16", "f32")
     text = register_kernel(row, ', atom_layout_MNK = "(2,1,1):(1,1,1)"', 32, 8, 16)
     text = text.replace(
@@ -47,7 +47,7 @@ def test_each_warp_decides_whether_c_counts() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-def test_numerics_are_those_of_the_chip() -> None:
+def test_numerics_are_those_of_the_chip():
     """Hopper's tensor cores cut what is far below the largest product."""
     row = ("sm80", (16, 8, 16), "f16", "f16", "f32")
     text = register_kernel(row, "", 16, 8, 16)
@@ -94,7 +94,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_faults_of_wgmmas(case: str) -> None:
+def test_faults_of_wgmmas(case: str):
     text, before, after, words = FAULTS[case]
     assert text.count(before) == 1
     with pytest.raises(tw.ExecutionError) as caught:
@@ -106,7 +106,7 @@ def operands() -> list[np.ndarray]:
     return [matrix(64, 64, "bf16", 1), matrix(64, 64, "bf16", 2), matrix(64, 64, "f32", 3)]
 
 
-def test_wgmmas_accumulate_in_flight() -> None:
+def test_wgmmas_accumulate_in_flight():
     text = BASE.replace(GEMM, GEMM + "  cute_nvgpu.wgmma.commit_group\n" + GEMM)
     a, b, c = operands()
     found = run(text, a, b, c, threads=128)[2]

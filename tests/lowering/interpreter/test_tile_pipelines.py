@@ -78,7 +78,7 @@ def over_stages(text: str, columns: int = 28, **launch: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 3, 7])
-def test_stages_of_cp_async(tiles: int) -> None:
+def test_stages_of_cp_async(tiles: int):
     x = numbers((64, 4 * tiles))
     expected = np.zeros((64, 4), np.float32)
     for tile in range(tiles):
@@ -103,26 +103,26 @@ def fault(text: str, execute: Any, op: str, which: int, *words: str) -> None:
         assert re.search(each, message), message
 
 
-def test_a_stage_that_is_not_waited_for() -> None:
+def test_a_stage_that_is_not_waited_for():
     text = OVER_STAGES.replace("    cute.pipeline.consumer_wait(%pipe, %i)\n", "")
     line = line_of(text, "cute.copy(%copy, %a, %b)")
     fault(text, over_stages, "load_vec(%theirs)", 0,
           rf"'cute\.copy' at k\.mlir:{line} is still copying")  # fmt: skip
 
 
-def test_copies_that_no_group_has() -> None:
+def test_copies_that_no_group_has():
     text = OVER_STAGES.replace("    cute.pipeline.producer_commit(%pipe, %i)\n", "")
     fault(text, over_stages, "load_vec(%theirs)", 0, "no cp.async.wait_group has completed it")
 
 
-def test_a_stage_filled_too_early() -> None:
+def test_a_stage_filled_too_early():
     """The tile after the next goes where others still read."""
     text = OVER_STAGES.replace("%stage = cute.pipeline.stage(%pipe, %ahead)",
                                "%stage = cute.pipeline.stage(%pipe, %i)")  # fmt: skip
     fault(text, over_stages, "load_vec(%theirs)", 0, "is still copying to")
 
 
-def test_a_stage_read_by_others_without_a_barrier() -> None:
+def test_a_stage_read_by_others_without_a_barrier():
     """Waiting for one's own copies is not waiting for the neighbour's."""
     text = OVER_STAGES.replace(
         "    cute.pipeline.consumer_wait(%pipe, %i)\n", "    cute_nvgpu.cp.async.wait_group 1\n"
@@ -191,12 +191,12 @@ def copied(text: str, shape: tuple[int, int] = (40, 200), **launch: Any) -> np.n
 
 
 @pytest.mark.parametrize("shape", [(32, 64), (32, 320), (40, 200), (1, 9), (33, 65)])
-def test_tiles_copied_by_tma(shape: tuple[int, int]) -> None:
+def test_tiles_copied_by_tma(shape: tuple[int, int]):
     expected = numbers((shape[0], -(-shape[1] // 8) * 8), np.float16)[:, : shape[1]]
     np.testing.assert_array_equal(copied(COPY, shape, lowered=True), expected)
 
 
-def test_tiles_of_a_column_major_tensor() -> None:
+def test_tiles_of_a_column_major_tensor():
     """A box runs along the contiguous mode, whichever it is."""
     text = COPY.replace('"(?,?):(?{div=8},1)"', '"(?,?):(1,?{div=8})"')
     text = text.replace("[32;64]", "[64;32]").replace("(32,64):(64,1)", "(64,32):(1,64)")
@@ -234,7 +234,7 @@ TMA_FAULTS: dict[str, tuple[str, str, str, int, str]] = {
 
 
 @pytest.mark.parametrize("case", TMA_FAULTS)
-def test_faults_of_tma(case: str) -> None:
+def test_faults_of_tma(case: str):
     before, after, op, which, words = TMA_FAULTS[case]
     assert before in COPY
     text = COPY.replace(before, after)
@@ -246,7 +246,7 @@ def test_faults_of_tma(case: str) -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_a_copy_by_tma_of_what_threads_wrote_under_another_name(level: Any) -> None:
+def test_a_copy_by_tma_of_what_threads_wrote_under_another_name(level: Any):
     """The proxy of their stores is another one than that of the copy."""
     write = f"""  %seven = arith.constant 7.0 : f16
   %there = cute.make_coord(%c0, %t) : (i32, i32) -> !cute.coord<"(?,?)">
@@ -300,7 +300,7 @@ def stored(text: str, kind: str, y: np.ndarray, **more: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", [(64, 32), (40, 20), (1, 4)])
-def test_tiles_stored_by_tma(shape: tuple[int, int]) -> None:
+def test_tiles_stored_by_tma(shape: tuple[int, int]):
     found = stored(STORED, "store", np.ones(shape, np.float32), lowered=True)
     np.testing.assert_array_equal(found, numbers((64, 32))[: shape[0], : shape[1]])
 
@@ -315,7 +315,7 @@ REDUCTIONS: dict[str, tuple[str, Any, Any]] = {
 
 
 @pytest.mark.parametrize("kind", REDUCTIONS)
-def test_reductions_by_tma(kind: str) -> None:
+def test_reductions_by_tma(kind: str):
     """Both CTAs combine tiles of their own with the tensor, at every level."""
     element, dtype, combine = REDUCTIONS[kind]
     text = STORED.replace("<f32,", f"<{element},").replace("KIND", f"reduce, {kind}")
@@ -333,7 +333,7 @@ def test_reductions_by_tma(kind: str) -> None:
     (f"  {BARRIER}\n", "are ordered by no barrier"),
     ("    cute_nvgpu.cp.async.bulk.wait_group 0\n", "ends the kernel while 'cute.copy'"),
 ])  # fmt: skip
-def test_faults_of_stores(left_out: str, words: str) -> None:
+def test_faults_of_stores(left_out: str, words: str):
     assert left_out in STORED
     with pytest.raises(tw.ExecutionError, match=words):
         stored(STORED.replace(left_out, ""), "store", np.ones((64, 32), np.float32))

@@ -115,7 +115,7 @@ def boxed(tensor: np.ndarray, box: tuple[int, ...], corner: tuple[int, ...]) -> 
 
 @at_levels()
 @pytest.mark.parametrize("case", CASES)
-def test_a_box_there_and_back(case: str, level: Any) -> None:
+def test_a_box_there_and_back(case: str, level: Any):
     box, element, dtype, swizzle, shape, corner = CASES[case]
     tensor = np.arange(1, prod(shape) + 1).reshape(shape).astype(dtype)
     maps = [tw.TensorMap(each, box=box, swizzle=swizzle, element=element)
@@ -133,7 +133,7 @@ def test_a_box_there_and_back(case: str, level: Any) -> None:
 
 @at_levels()
 @pytest.mark.parametrize("case", ["2d", "swizzle 64", "swizzle 128", "3d"])
-def test_a_box_in_a_line_of_memory(case: str, level: Any) -> None:
+def test_a_box_in_a_line_of_memory(case: str, level: Any):
     """The same kernel, whose tile is 2048 elements on in a line; thread i reads element i there."""
     box, element, dtype, swizzle, shape, corner = CASES[case]
     tensor = np.arange(1, prod(shape) + 1).reshape(shape).astype(dtype)
@@ -160,7 +160,7 @@ def test_a_box_in_a_line_of_memory(case: str, level: Any) -> None:
 
 
 @at_levels()
-def test_a_tensor_within_padded_rows(level: Any) -> None:
+def test_a_tensor_within_padded_rows(level: Any):
     """Extents and strides of the map, not those of the array, say what is outside."""
     box = (8, 16)
     memory = np.arange(40 * 48).reshape(40, 48).astype(np.float32)
@@ -177,7 +177,7 @@ def test_a_tensor_within_padded_rows(level: Any) -> None:
 
 
 @at_levels()
-def test_boxes_of_tf32_round_f32(level: Any) -> None:
+def test_boxes_of_tf32_round_f32(level: Any):
     """To nearest even, into the next power of two and to infinity too; NaN stays one."""
     given = [0x3F800FFF, 0x3F801000, 0x3F803000, 0x3FFFF000, 0x7F7FFFFF, 0x80001001, 0x00001000,
              0x007FFFFF, 0x7F800001, 0xFF800000, 0x7F800000, 0x7FC00001]  # fmt: skip
@@ -194,7 +194,7 @@ def test_boxes_of_tf32_round_f32(level: Any) -> None:
     assert found[2].view(np.uint32).tolist() == rounded
 
 
-def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
+def test_as_on_the_chip_the_swizzle_is_of_addresses():
     """A box may start within the pattern: its layout's offset is not that of the tile."""
     layout = '!cute.composed_layout<"S<3,3,3> o 0 o (24,64):(64,1)">'
     tile = f"memref<24x64xbf16, {layout}, #cute<space smem>>"
@@ -226,7 +226,7 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses() -> None:
 
 @at_levels()
 @pytest.mark.parametrize("kind, element", REDUCTIONS)
-def test_reductions(kind: str, element: str, level: Any) -> None:
+def test_reductions(kind: str, element: str, level: Any):
     """Two CTAs combine a box that reaches over an edge with theirs, one after the other."""
     dtype = DTYPES[element]
     source, before = elements_of(dtype, (8, 16), 1), elements_of(dtype, (3, 16), 2)
@@ -244,7 +244,7 @@ def test_reductions(kind: str, element: str, level: Any) -> None:
 @pytest.mark.parametrize("columns, changed", [(9, 12), (12, 12), (13, 16)])
 def test_as_on_the_chip_the_last_16_bytes_of_a_row_change(
     kind: str, columns: int, changed: int, level: Any
-) -> None:
+):
     """Rows of a tensor end within them; docs/decisions.md."""
     text = reduction_kernel(kind or "add", "f32")
     text = text if kind else text.replace("tma.reduce add", "tma.store")
@@ -264,7 +264,7 @@ def test_as_on_the_chip_the_last_16_bytes_of_a_row_change(
     ("cute_nvgpu.cp.async.bulk.wait_group 0", "ends the kernel while"),
     ("cute_nvgpu.mbarrier.wait", "are ordered by no wait for the mbarrier"),
 ])  # fmt: skip
-def test_faults_of_reductions(left_out: str, words: str, level: Any) -> None:
+def test_faults_of_reductions(left_out: str, words: str, level: Any):
     lines = reduction_kernel("add", "f32").splitlines(keepends=True)
     text = "".join(line for line in lines if left_out not in line)
     args = [tw.TensorMap(np.zeros((8, 16), np.float32), box=(4, 16)) for _ in range(2)]
@@ -280,16 +280,14 @@ def by_every_thread(kind: str, element: str) -> str:
 
 @at_levels()
 @pytest.mark.parametrize("kind, element", [("add", "f32"), ("xor", "i32"), ("inc", "i32")])
-def test_a_reduction_that_every_thread_issues_is_refused(
-    kind: str, element: str, level: Any
-) -> None:
+def test_a_reduction_that_every_thread_issues_is_refused(kind: str, element: str, level: Any):
     args = [tw.TensorMap(np.zeros((8, 16), DTYPES[element]), box=(4, 16)) for _ in range(2)]
     with pytest.raises(tw.ExecutionError, match=rf"one thread to reduce \({kind}\) a box, got"):
         tw.interpret(by_every_thread(kind, element), grid=(1,), block=(32,), args=args, level=level)
 
 
 @at_levels()
-def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any) -> None:
+def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any):
     source = np.arange(128, dtype=np.float16).reshape(8, 16)
     args = [tw.TensorMap(source, box=(4, 16)), tw.TensorMap(np.zeros_like(source), box=(4, 16))]
     text = by_every_thread("max", "f16")
@@ -299,7 +297,7 @@ def test_a_maximum_that_every_thread_issues_is_warned_of(level: Any) -> None:
 
 
 @at_levels()
-def test_as_on_the_chip_a_box_starts_at_whole_chunks_of_a_row(level: Any) -> None:
+def test_as_on_the_chip_a_box_starts_at_whole_chunks_of_a_row(level: Any):
     box, element, dtype, swizzle, extents, _ = CASES["swizzle 64"]
     tensor = np.zeros(extents, dtype)
     maps = [tw.TensorMap(tensor, box=box, swizzle=swizzle) for _ in range(2)]

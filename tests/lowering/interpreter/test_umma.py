@@ -98,7 +98,7 @@ def rounded(u: Umma, numbers: NDArray[Any]) -> NDArray[Any]:
 
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 @pytest.mark.parametrize("name", CASES)
-def test_d_is_the_product(name: str, numerics: Literal["hardware", "exact"]) -> None:
+def test_d_is_the_product(name: str, numerics: Literal["hardware", "exact"]):
     u = CASES[name]
     images = build(u)
     found = run(u, images, numerics)
@@ -113,7 +113,7 @@ def test_d_is_the_product(name: str, numerics: Literal["hardware", "exact"]) -> 
 
 
 @pytest.mark.parametrize("name", ["f16", "s8-u8", "mxf4nvf4", "sp-e4m3", "ws-32"])
-def test_without_the_old_d(name: str) -> None:
+def test_without_the_old_d(name: str):
     u = CASES[name]
     images = build(u, add=False)
     found = run(u, images, "exact", enable_input_d=False)
@@ -122,7 +122,7 @@ def test_without_the_old_d(name: str) -> None:
 
 @pytest.mark.parametrize("negated", [(True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("name", ["f16", "e2m3-e3m2", "e2m1-tmem", "mxf4", "sp-tf32"])
-def test_negated(name: str, negated: tuple[bool, bool]) -> None:
+def test_negated(name: str, negated: tuple[bool, bool]):
     u = CASES[name]
     images = build(u)
     idesc = atom_of(u).descriptor(negated=negated, sfa_id=u.ids[0], sfb_id=u.ids[1]).encode()
@@ -132,7 +132,7 @@ def test_negated(name: str, negated: tuple[bool, bool]) -> None:
     np.testing.assert_array_equal(result(u, found), rounded(u, d + sign * (images.expected - d)))
 
 
-def test_d_is_scaled_down_first() -> None:
+def test_d_is_scaled_down_first():
     u = CASES["f16"]
     images = build(u)
     found = run(u, images, "exact", scale_input_d=3)
@@ -141,7 +141,7 @@ def test_d_is_scaled_down_first() -> None:
 
 
 @pytest.mark.parametrize("name", ["f16", "pair-256"])
-def test_lanes_that_are_not_written(name: str) -> None:
+def test_lanes_that_are_not_written(name: str):
     u = CASES[name]
     images = build(u)
     words = np.arange(4 * u.cta_group, dtype=np.uint32) * np.uint32(0x12345679)
@@ -153,7 +153,7 @@ def test_lanes_that_are_not_written(name: str) -> None:
         np.testing.assert_array_equal(found[i], d[i] if kept else images.expected[i])
 
 
-def test_columns_that_count_as_zeros() -> None:
+def test_columns_that_count_as_zeros():
     u = CASES["ws-64"]
     images = build(u)
     # Two masks of 32 columns: 3 used and 2 zeros in turn, the second from within its zeros on.
@@ -167,7 +167,7 @@ def test_columns_that_count_as_zeros() -> None:
     np.testing.assert_array_equal(found, rounded(u, expected))
 
 
-def test_a_batch() -> None:
+def test_a_batch():
     u = CASES["f16"]
     images = [build(u, seed) for seed in range(3)]
     assert len({each.b_desc for each in images}) == 1
@@ -247,7 +247,7 @@ def fused(u: Umma, images: Images, i: int, j: int) -> float:
     ],
     ids=lambda u: f"{u.types[0]}-{u.scale_type}",
 )
-def test_the_hardware_cuts_addends_off(u: Umma) -> None:
+def test_the_hardware_cuts_addends_off(u: Umma):
     images = build(u, add=True)
     rng = np.random.default_rng(5)
     # D far above and far below the products, so that bits are lost on either side.
@@ -295,7 +295,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "more", "message"), REFUSED)
-def test_what_simulate_refuses(name: str, more: dict[str, Any], message: str) -> None:
+def test_what_simulate_refuses(name: str, more: dict[str, Any], message: str):
     u = CASES[name]
     images = build(u)
     atom = atom_of(u)
@@ -310,7 +310,7 @@ def test_what_simulate_refuses(name: str, more: dict[str, Any], message: str) ->
         tw.simulate(atom, arch="sm_100a", **given)
 
 
-def test_halves_of_the_lanes_go_together() -> None:
+def test_halves_of_the_lanes_go_together():
     u = CASES["tf32-tmem"]
     images = build(u)
     images.addresses["a_tmem"] += 16 << 16
@@ -318,7 +318,7 @@ def test_halves_of_the_lanes_go_together() -> None:
         run(u, images, "exact")
 
 
-def test_copies_must_be_equal() -> None:
+def test_copies_must_be_equal():
     u = CASES["mxf8f6f4"]
     images = build(u)
     images.tmem[0, 40, 340] ^= 1
@@ -326,7 +326,7 @@ def test_copies_must_be_equal() -> None:
         run(u, images, "exact")
 
 
-def test_undefined_metadata() -> None:
+def test_undefined_metadata():
     u = CASES["sp-e4m3"]
     images = build(u)
     images.tmem[0, 3, 330] = 0x44444440
@@ -334,7 +334,7 @@ def test_undefined_metadata() -> None:
         run(u, images, "exact")
 
 
-def test_saturation() -> None:
+def test_saturation():
     u = CASES["s8-u8"]
     images = build(u)
     images.d = np.full((u.m, u.n), np.int32(2**31 - 10)).view(np.uint32)

@@ -33,7 +33,7 @@ SAMPLE = (
 
 
 @pytest.mark.parametrize("name", PLACED if THOROUGH else SAMPLE)
-def test_a_kernel_does_what_the_instruction_does(name: str) -> None:
+def test_a_kernel_does_what_the_instruction_does(name: str):
     u = CASES[name]
     images = build(u)
     arch = "sm_103a" if u.k == 96 else "sm_100a"
@@ -49,7 +49,7 @@ def test_a_kernel_does_what_the_instruction_does(name: str) -> None:
 
 
 @at_levels()
-def test_modifiers(level: Any) -> None:
+def test_modifiers(level: Any):
     u = CASES["f16"]
     images = build(u)
     words = "\n".join(
@@ -69,7 +69,7 @@ def test_modifiers(level: Any) -> None:
 
 @pytest.mark.parametrize("name", ["mxf8f6f4-id", "sp-bf16-selector"])
 @at_levels()
-def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasReport]) -> None:
+def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasReport]):
     """The instruction descriptor is given, ids and all: what the same ids in the op give."""
     u = CASES[name]
     images = build(u)
@@ -94,7 +94,7 @@ def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasRepo
 
 
 @at_levels()
-def test_the_first_step_ignores_d(level: Any) -> None:
+def test_the_first_step_ignores_d(level: Any):
     u = CASES["f16"]
     images = build(u)
     found = execute(u, images, kernel(u, images, "enable_input_d %never").text(), level)
@@ -103,7 +103,7 @@ def test_the_first_step_ignores_d(level: Any) -> None:
 
 
 @at_levels()
-def test_columns_that_count_as_zeros(level: Any) -> None:
+def test_columns_that_count_as_zeros(level: Any):
     u = replace(CASES["ws-32"])
     images = build(u)
     word = 1 << 8 | 1 << 33 | 1 << 39 | 1 << 40 | 2 << 48
@@ -116,7 +116,7 @@ def test_columns_that_count_as_zeros(level: Any) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_memory_that_no_fence_ordered(level: Any) -> None:
+def test_memory_that_no_fence_ordered(level: Any):
     u = CASES["f16"]
     images = build(u)
     text = kernel(u, images).text().replace("  cute_nvgpu.fence.proxy.async\n", "")
@@ -126,7 +126,7 @@ def test_memory_that_no_fence_ordered(level: Any) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_a_result_that_nobody_waited_for(level: Any) -> None:
+def test_a_result_that_nobody_waited_for(level: Any):
     u = CASES["f16"]
     images = build(u)
     lines = kernel(u, images).text().splitlines(keepends=True)
@@ -138,7 +138,7 @@ def test_a_result_that_nobody_waited_for(level: Any) -> None:
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_two_threads_that_issue_one_mma(level: Any) -> None:
+def test_two_threads_that_issue_one_mma(level: Any):
     """The second one's D is not ordered after the first one's."""
     u = CASES["f16"]
     images = build(u)
@@ -150,7 +150,7 @@ def test_two_threads_that_issue_one_mma(level: Any) -> None:
 
 
 @at_levels()
-def test_a_shifted_a_is_not_modelled(level: Any) -> None:
+def test_a_shifted_a_is_not_modelled(level: Any):
     u = CASES["f16-tmem"]
     images = build(u)
     with pytest.raises(tw.ExecutionError, match="a shifted A is not modelled"):
@@ -158,7 +158,7 @@ def test_a_shifted_a_is_not_modelled(level: Any) -> None:
 
 
 @at_levels()
-def test_an_operand_outside_of_tensor_memory(level: Any) -> None:
+def test_an_operand_outside_of_tensor_memory(level: Any):
     u = CASES["f16"]
     images = build(u)
     made = kernel(u, images)
@@ -171,7 +171,7 @@ def test_an_operand_outside_of_tensor_memory(level: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["f16", "e2m1-tmem", "sp-f16", "mxf4nvf4", "pair-256"])
-def test_the_kernels_assemble(name: str, ptxas: Callable[..., PtxasReport]) -> None:
+def test_the_kernels_assemble(name: str, ptxas: Callable[..., PtxasReport]):
     u = CASES[name]
     text = tw.compile(kernel(u, build(u)).text(), arch="sm_100a").ptx
     assert "tcgen05.mma" in text

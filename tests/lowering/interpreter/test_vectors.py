@@ -68,11 +68,11 @@ V = f"vector<{N}xf32>"
     [("addf", A + B), ("subf", A - B), ("mulf", A * B), ("maximumf", np.maximum(A, B)),
      ("minnumf", np.minimum(A, B)), ("divf", A / B)],
 )  # fmt: skip
-def test_elementwise(op: str, expected: np.ndarray) -> None:
+def test_elementwise(op: str, expected: np.ndarray):
     np.testing.assert_array_equal(run(f"  %r = arith.{op} %v_a, %v_b : {V}", A, B), expected)
 
 
-def test_casts_and_constants() -> None:
+def test_casts_and_constants():
     found = run(
         f"""  %c = arith.constant dense<[1.0, -2.5, 0.0, 4.0]> : {V}
   %s = arith.addf %v_a, %c : {V}
@@ -84,7 +84,7 @@ def test_casts_and_constants() -> None:
     np.testing.assert_array_equal(found, added.astype(np.float16))
 
 
-def test_integers() -> None:
+def test_integers():
     found = run(
         f"""  %n = arith.constant dense<[-7, 3, 0, 40]> : vector<{N}xi32>
   %c = arith.constant dense<-3> : vector<{N}xi32>
@@ -95,7 +95,7 @@ def test_integers() -> None:
     np.testing.assert_array_equal(found, np.tile([21, -9, 0, -120], (64, 1)))
 
 
-def test_upper_halves_of_products() -> None:
+def test_upper_halves_of_products():
     found = run(
         f"""  %n = arith.constant dense<[-7, 3, 0, 40]> : vector<{N}xi64>
   %l, %h = arith.mulsi_extended %n, %n : vector<{N}xi64>
@@ -110,7 +110,7 @@ def test_upper_halves_of_products() -> None:
     np.testing.assert_array_equal(found, np.full((64, N), -14))
 
 
-def test_broadcast_of_a_scalar_that_differs_by_thread() -> None:
+def test_broadcast_of_a_scalar_that_differs_by_thread():
     found = run(
         f"""  %s = vector.extract %v_a[2] : f32 from {V}
   %w = vector.broadcast %s : f32 to {V}
@@ -122,7 +122,7 @@ def test_broadcast_of_a_scalar_that_differs_by_thread() -> None:
     np.testing.assert_array_equal(found, exact.astype(np.float32))
 
 
-def test_threads_that_part_and_meet_carry_vectors() -> None:
+def test_threads_that_part_and_meet_carry_vectors():
     found = run(
         f"""  %c32 = arith.constant 32 : index
   %odd = arith.remui %t, %c2 : index
@@ -145,7 +145,7 @@ def test_threads_that_part_and_meet_carry_vectors() -> None:
     np.testing.assert_array_equal(found, np.where(odd, -2 * A, B))
 
 
-def test_rows_of_a_vector_of_rank_2() -> None:
+def test_rows_of_a_vector_of_rank_2():
     found = run(
         f"""  %m = vector.broadcast %v_a : {V} to vector<3x{N}xf32>
   %n = vector.insert %v_b, %m [1] : {V} into vector<3x{N}xf32>
@@ -168,7 +168,7 @@ def test_rows_of_a_vector_of_rank_2() -> None:
          f"on vector<{N}xi4> cannot be interpreted"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_interpreted(body: str, message: str) -> None:
+def test_what_cannot_be_interpreted(body: str, message: str):
     text = (
         f"func.func @k(%a: memref<?x{N}xf32>) attributes {{gpu.kernel}} {{{HEAD}"
         f"{load('a', 'f32')}\n  {body}\n  func.return\n}}"
@@ -177,7 +177,7 @@ def test_what_cannot_be_interpreted(body: str, message: str) -> None:
         tw.interpret(text, grid=(1,), block=(32,), args=[A])
 
 
-def test_division_by_zero_names_its_thread() -> None:
+def test_division_by_zero_names_its_thread():
     text = (
         f"func.func @k(%a: memref<?xi32>) attributes {{gpu.kernel}} {{{HEAD}"
         f"  %n = memref.load %a[%t] : memref<?xi32>\n"

@@ -54,24 +54,24 @@ def run(body: str, grid: int, block: int, **launch: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ctas", [3, RESIDENT_THREADS // 256 + 1])
-def test_a_grid_waits_for_itself(ctas: int) -> None:
+def test_a_grid_waits_for_itself(ctas: int):
     """More threads, too, than are resident otherwise."""
     expected = np.arange(ctas * 256, 0, -1)
     np.testing.assert_array_equal(run(GRID_SYNC, ctas, 256), expected)
 
 
-def test_a_grid_that_does_not_release_races() -> None:
+def test_a_grid_that_does_not_release_races():
     with pytest.raises(tw.ExecutionError, match=r"race on global memory.*release\.gpu"):
         run(GRID_SYNC.replace("release", "relaxed"), 3, 64)
 
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("schedule", [None, 0])
-def test_ctas_take_turns_at_a_barrier_in_a_loop(schedule: int | None) -> None:
+def test_ctas_take_turns_at_a_barrier_in_a_loop(schedule: int | None):
     out = run(TURNS, 4, 64, schedule=schedule)
     np.testing.assert_array_equal(out[:64], 18)
 
 
-def test_turns_that_order_nothing_race() -> None:
+def test_turns_that_order_nothing_race():
     with pytest.raises(tw.ExecutionError, match="race on global memory"):
         run(TURNS.replace("release", "relaxed"), 3, 64)

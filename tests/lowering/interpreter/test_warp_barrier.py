@@ -51,12 +51,12 @@ def run(text: str, level: Any) -> np.ndarray:
 
 
 @at_levels()
-def test_threads_wait_for_the_rest_of_their_warp(level: Any) -> None:
+def test_threads_wait_for_the_rest_of_their_warp(level: Any):
     assert (run(kernel("cute_nvgpu.bar.warp.sync"), level) == 7).all()
 
 
 @pytest.mark.usefixtures("unchecked")
 @at_levels()
-def test_without_it_they_read_too_early(level: Any) -> None:
+def test_without_it_they_read_too_early(level: Any):
     with pytest.raises(tw.ExecutionError, match=r"nothing has written|race on shared memory"):
         run(kernel(""), level)

@@ -54,13 +54,13 @@ RUNS = covering(product(CASES, LEVELS, ("hardware", "exact")), pairs)
     "case, level, numerics",
     [pytest.param(*run, id=f"{run[0].name}-{run[1]}-{run[2]}") for run in RUNS],
 )
-def test_product(case: Case, level: str, numerics: str) -> None:
+def test_product(case: Case, level: str, numerics: str):
     found = run(case, product_kernel(case), level, numerics)
     np.testing.assert_array_equal(found, expected(case))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_text_assembles(case: Case, ptxas: Any) -> None:
+def test_the_text_assembles(case: Case, ptxas: Any):
     report = ptxas(tw.compile(product_kernel(case), "sm_90a").ptx, "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
@@ -68,7 +68,7 @@ def test_the_text_assembles(case: Case, ptxas: Any) -> None:
 
 @at_levels()
 @pytest.mark.parametrize("scale_d", ["true", "false"])
-def test_scale_d(scale_d: str, level: str) -> None:
+def test_scale_d(scale_d: str, level: str):
     """Where scale_d is false the accumulator's old value, ones, does not count."""
     text = product_kernel(BF16).replace("arith.constant 0.0 : f32", "arith.constant 1.0 : f32")
     text = text.replace("%yes = arith.constant true", f"%yes = arith.constant {scale_d}")

@@ -57,25 +57,25 @@ LOW = "  %low = arith.cmpi ult, %t, %c64 : index\n"
 
 
 @pytest.mark.parametrize("op", ["fence", "commit_group", "wait_group 0"])
-def test_part_of_a_warpgroup_orders(op: str) -> None:
+def test_part_of_a_warpgroup_orders(op: str):
     body = LOW + f"  scf.if %low {{\n    cute_nvgpu.wgmma.{op} {HERE}\n  }}\n"
     faults(kernel(body), f"wgmma.{op.split()[0]} needs all 128 threads of a warpgroup, and 64 "
            "execute it")  # fmt: skip
 
 
-def test_part_of_a_warpgroup_issues() -> None:
+def test_part_of_a_warpgroup_issues():
     body = (
         LOW + FENCE + "  scf.if %low {\n" + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait() + "  }\n"
     )
     faults(kernel(body), "m64n8k16.f32.bf16.bf16 needs all 128 threads of a warpgroup, and 64")
 
 
-def test_a_block_of_five_warps_has_one_warpgroup() -> None:
+def test_a_block_of_five_warps_has_one_warpgroup():
     text = bare(kernel("  cute_nvgpu.wgmma.fence " + HERE + "\n"))
     faults(text, "needs all 128 threads of a warpgroup, and 32 execute it", block=(160,))
 
 
-def test_threads_disagree_on_a_descriptor() -> None:
+def test_threads_disagree_on_a_descriptor():
     text = kernel(FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait())
     mine = "  %bit = arith.andi %t, %c1 : index\n  %k0 = arith.muli %bit, %c8 : index\n"
     text = text.replace("  %k0 = arith.constant 0 : index\n", mine)
@@ -83,7 +83,7 @@ def test_threads_disagree_on_a_descriptor() -> None:
     faults(text, "expected one descriptor A in all threads of a warpgroup", "thread (1,0,0)")
 
 
-def test_threads_disagree_on_scale_d() -> None:
+def test_threads_disagree_on_scale_d():
     body = LOW + FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait()
     text = kernel(body).replace("%d_0 <", "%d_0 scale_d %low <")
     text = text.replace("fragment<4xf32>) ->", "fragment<4xf32>, i1) ->")
@@ -93,12 +93,12 @@ def test_threads_disagree_on_scale_d() -> None:
 # Memory
 
 
-def test_memory_that_nothing_has_written() -> None:
+def test_memory_that_nothing_has_written():
     text = kernel(FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait())
     faults(text.replace(CASE.b.fill(), ""), "read of shared memory that nothing has written")
 
 
-def test_a_descriptor_beyond_shared_memory() -> None:
+def test_a_descriptor_beyond_shared_memory():
     """At the ptx level a descriptor is a number."""
     module = lowered(bare(kernel(FIRST + COMMIT + wait())))
     ones = np.ones(64 * 64, ml_dtypes.bfloat16)
@@ -109,20 +109,20 @@ def test_a_descriptor_beyond_shared_memory() -> None:
                      block=(128,), arch="sm_90a")  # fmt: skip
 
 
-def test_no_barrier_after_the_stores() -> None:
+def test_no_barrier_after_the_stores():
     text = kernel(FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait(),
                   "  cute_nvgpu.fence.proxy.async\n")  # fmt: skip
     faults(text, "race on shared memory")
 
 
-def test_a_fence_of_the_proxy_after_the_barrier() -> None:
+def test_a_fence_of_the_proxy_after_the_barrier():
     """The threads of other warps may not have come to their fences yet."""
     text = kernel(FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait(),
                   BARRIER + "  cute_nvgpu.fence.proxy.async\n")  # fmt: skip
     faults(text, "no barrier follows the fence.proxy.async of its thread")
 
 
-def test_others_execute_the_fence_of_the_proxy() -> None:
+def test_others_execute_the_fence_of_the_proxy():
     fence = LOW + "  scf.if %low {\n    cute_nvgpu.fence.proxy.async\n  }\n"
     text = kernel(FENCE + m(0, "%d_0", "%d_1", HERE) + COMMIT + wait(), fence + BARRIER)
     faults(text, "no fence.proxy.async of its thread follows it")
@@ -139,17 +139,17 @@ def two_warpgroups(between: str, mark: str) -> str:
     return text.replace("  %no =", more + "  %no =")
 
 
-def test_another_warpgroup_writes_without_a_barrier() -> None:
+def test_another_warpgroup_writes_without_a_barrier():
     faults(two_warpgroups("", HERE), "race on shared memory: this write and the read by",
            block=(256,))  # fmt: skip
 
 
-def test_another_warpgroup_writes_behind_a_barrier() -> None:
+def test_another_warpgroup_writes_behind_a_barrier():
     for level in LEVELS:
         execute(two_warpgroups(BARRIER, ""), level, block=(256,))
 
 
-def test_the_warpgroup_itself_writes_after_the_wait() -> None:
+def test_the_warpgroup_itself_writes_after_the_wait():
     """A wgmma is complete for all of its threads, or for none."""
     store = f"  memref.store %bf, %a[%half, %half] : {CASE.a.memref}\n"
     late = "  %late = arith.cmpi uge, %t, %c64 : index\n  scf.if %late {\n" + store + "  }\n"
@@ -157,7 +157,7 @@ def test_the_warpgroup_itself_writes_after_the_wait() -> None:
         execute(kernel(FIRST + COMMIT + wait() + late), level)
 
 
-def test_a_copy_into_what_is_read() -> None:
+def test_a_copy_into_what_is_read():
     copy = (
         "  %eight = arith.constant 8 : index\n  %row = arith.remui %t, %c64 : index\n"
         f"  cute_nvgpu.cp.async %ga[%c0] to %a[%row, %c0] size 16 cache cg : memref<?xbf16> to "
@@ -169,7 +169,7 @@ def test_a_copy_into_what_is_read() -> None:
     faults(text, "write of shared memory that")
 
 
-def test_a_copy_that_the_async_proxy_does_not_see() -> None:
+def test_a_copy_that_the_async_proxy_does_not_see():
     copy = (
         "  %row = arith.remui %t, %c64 : index\n  scf.if %first {\n"
         f"  cute_nvgpu.cp.async %ga[%c0] to %a[%row, %c0] size 16 cache cg : memref<?xbf16> to "
@@ -193,7 +193,7 @@ def desc(tile: Tile, indices: str, type_: str) -> str:
     return tile.alloc() + made
 
 
-def test_a_matrix_beyond_the_memref() -> None:
+def test_a_matrix_beyond_the_memref():
     tile = replace(CASE.a, name="x")
     faults(kernel(desc(tile, "%c64, %c0", CASE.a_view)), "out of bounds: expected at most 0, got "
            "index 64 in dimension 0", levels=("atom",))  # fmt: skip
@@ -201,7 +201,7 @@ def test_a_matrix_beyond_the_memref() -> None:
            "index 64 in dimension 1", levels=("atom",))  # fmt: skip
 
 
-def test_a_matrix_that_begins_astride() -> None:
+def test_a_matrix_that_begins_astride():
     """Rows 0 to 63 and 64 to 127 lie apart: a matrix cannot begin at row 3."""
     layout = "S<3,3,3> o 0 o ((64,2),64):((64,8192),1)"
     tile = Tile("x", (128, 64), layout, "bf16")
@@ -209,7 +209,7 @@ def test_a_matrix_that_begins_astride() -> None:
            "(64,2):(64,8192) has more than one stride, got index 3", levels=("atom",))  # fmt: skip
 
 
-def test_a_matrix_that_begins_within_a_chunk() -> None:
+def test_a_matrix_that_begins_within_a_chunk():
     tile = replace(CASE.a, name="x")
     faults(kernel(desc(tile, "%c0, %c3", CASE.a_view)), "expected a multiple of 16 below 0x40000 "
            "for the matrix start address", levels=("atom",))  # fmt: skip
@@ -261,7 +261,7 @@ def run_fragments(text: str, level: str) -> Any:
 
 @pytest.mark.parametrize("pending", [0, 1])
 @pytest.mark.parametrize("make", [a_in_a_loop, carried])
-def test_a_fragment_is_kept_until_the_wait(make: Any, pending: int, ptxas: Any) -> None:
+def test_a_fragment_is_kept_until_the_wait(make: Any, pending: int, ptxas: Any):
     """Where a round does not wait for the one before, the PTX has registers for two."""
     text = fragment_kernel(make(pending))
     check(text)
@@ -291,14 +291,14 @@ def sparse(c: str, d: str, mark: str = "") -> str:
     )
 
 
-def test_another_shape_waits() -> None:
+def test_another_shape_waits():
     text = kernel(FIRST + sparse("%d_1", "%d_2", HERE) + COMMIT + wait())
     with pytest.raises(OpError, match="expected an accumulator of the same shape, or complete"):
         check(text)
     faults(text, "reads an accumulator of")
 
 
-def test_another_shape_after_a_wait() -> None:
+def test_another_shape_after_a_wait():
     text = kernel(FIRST + COMMIT + wait() + FENCE + sparse("%d_1", "%d_2") + COMMIT + wait())
     check(text)
     for level in LEVELS:

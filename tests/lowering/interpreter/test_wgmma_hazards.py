@@ -218,13 +218,13 @@ def check(text: str) -> None:
 
 
 @pytest.mark.parametrize("row", GOOD, ids=lambda row: row.name)
-def test_right(row: Row) -> None:
+def test_right(row: Row):
     check(row.text)
     for level in ("atom", "ptx"):
         execute(row.text, level)
 
 
-def test_warps_meet_where_they_multiply_together() -> None:
+def test_warps_meet_where_they_multiply_together():
     """Of a warpgroup, under any schedule, where some go another way."""
     first = "  %c32 = arith.constant 32 : index\n  %first = arith.cmpi ult, %t, %c32 : index\n"
     stored = "  %one = arith.constant 1.0 : f32\n  memref.store %one, %out[%t] : memref<?xf32>\n"
@@ -234,14 +234,14 @@ def test_warps_meet_where_they_multiply_together() -> None:
 
 
 @pytest.mark.parametrize("row", GOOD, ids=lambda row: row.name)
-def test_right_assembles(row: Row, ptxas: Any) -> None:
+def test_right_assembles(row: Row, ptxas: Any):
     report = ptxas(tw.compile(row.text, "sm_90a").ptx, "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
 
 
 @pytest.mark.parametrize("row", BAD, ids=lambda row: row.name)
-def test_wrong(row: Row) -> None:
+def test_wrong(row: Row):
     line, other = line_of(row.text, HERE), line_of(row.text, OTHER)
     with pytest.raises(OpError) as rejected:
         check(row.text)

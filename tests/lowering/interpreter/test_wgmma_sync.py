@@ -47,7 +47,7 @@ def counts(module: Any) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_product(case: Case) -> None:
+def test_a_product(case: Case):
     module = ordered(product_kernel(case, ordered=False))
     assert counts(module) == (1, 1, 1, 1)
     for level in LEVELS if THOROUGH else ("ptx",):
@@ -134,7 +134,7 @@ def run_rounds(module: Any, level: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 @at_levels()
-def test_a_stage_that_is_filled_again(level: str) -> None:
+def test_a_stage_that_is_filled_again(level: str):
     """The wait stands before the stores of the next round; another before the result is read."""
     module = ordered(single_stage(128))
     assert counts(module) == (1, 1, 2, 1)
@@ -142,7 +142,7 @@ def test_a_stage_that_is_filled_again(level: str) -> None:
 
 
 @at_levels()
-def test_two_stages(level: str) -> None:
+def test_two_stages(level: str):
     """Each stage is waited for while the other is read: one group stays in flight."""
     module = ordered(two_stages())
     assert counts(module) == (1, 2, 3, 2)
@@ -151,7 +151,7 @@ def test_two_stages(level: str) -> None:
     np.testing.assert_array_equal(*run_rounds(module, level))
 
 
-def test_two_stages_assemble(ptxas: Any) -> None:
+def test_two_stages_assemble(ptxas: Any):
     report = ptxas(tw.compile(ordered(two_stages()), "sm_90a").ptx, "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
@@ -159,7 +159,7 @@ def test_two_stages_assemble(ptxas: Any) -> None:
 
 @pytest.mark.parametrize("which", [WAIT, PROXY, FENCE])
 @pytest.mark.parametrize("make", [two_stages, lambda: single_stage(128)])
-def test_nothing_is_there_in_vain(make: Any, which: str) -> None:
+def test_nothing_is_there_in_vain(make: Any, which: str):
     """Without any one of them the interpreter finds a fault."""
     whole = ordered(make())
     places = [i for i, op in enumerate(whole.walk()) if op.name == which]

@@ -57,7 +57,7 @@ round:
 """
 
 
-def test_accumulators_are_in_flight_over_a_back_edge() -> None:
+def test_accumulators_are_in_flight_over_a_back_edge():
     again = module_text(parse_module(TEXT), target("sm_90a"))
     for text in (TEXT, again):
         [out] = tw.interpret(text, grid=(1,), block=(128,), args=[np.zeros((128, 4), np.float32)])
@@ -67,7 +67,7 @@ def test_accumulators_are_in_flight_over_a_back_edge() -> None:
     assert not re.search(r"\tmov\.f32", loop[: loop.index("wait_group.sync.aligned 0")])
 
 
-def test_accumulators_that_something_reads_in_the_loop_are_waited_for() -> None:
+def test_accumulators_that_something_reads_in_the_loop_are_waited_for():
     early = TEXT.replace("  add.u32 %r6", "  mul.f32 %f1, %f1, %f1;\n  add.u32 %r6")
     with pytest.raises(ExecutionError, match="reads an accumulator of"):
         tw.interpret(early, grid=(1,), block=(128,), args=[np.zeros((128, 4), np.float32)])

@@ -47,7 +47,7 @@ PRODUCTS = covering(product_of(ATOMS, ("row", "col")), differences)
 
 
 @pytest.mark.parametrize("atom, major", PRODUCTS, ids=str)
-def test_every_wmma_from_memory_to_memory(atom: MmaAtom, major: str) -> None:
+def test_every_wmma_from_memory_to_memory(atom: MmaAtom, major: str):
     """Matrices with rows of others around them, C in one layout and D in the other."""
     other = {"row": "col", "col": "row"}[major]
     matrices = {each: matrix_of(atom, each, other if each == "D" else major) for each in OPERANDS}
@@ -61,7 +61,7 @@ def test_every_wmma_from_memory_to_memory(atom: MmaAtom, major: str) -> None:
         np.testing.assert_array_equal(have, want)
 
 
-def test_satfinite_clamps() -> None:
+def test_satfinite_clamps():
     atom = tw.atom("wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32.satfinite")
     matrices = {each: matrix_of(atom, each) for each in OPERANDS}
     ones, most = np.ones((16, 16), int), np.full((16, 16), (1 << 31) - 3)

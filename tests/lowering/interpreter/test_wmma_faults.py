@@ -61,7 +61,7 @@ def runs(body: str) -> None:
 
 
 @pytest.mark.parametrize("indices", ["%c1, %c0", "%c0, %c8"])
-def test_the_whole_matrix_must_be_in_bounds(indices: str) -> None:
+def test_the_whole_matrix_must_be_in_bounds(indices: str):
     dimension = 0 if indices == "%c1, %c0" else 1
     fault(ALLOC + FILL + SYNC + load(indices), LOAD, "out of bounds", levels=("atom",), **ONE)
     size = 16 if dimension == 0 else 23
@@ -69,7 +69,7 @@ def test_the_whole_matrix_must_be_in_bounds(indices: str) -> None:
     fault(ALLOC + store(indices), STORE, words, levels=("atom",), **ONE)
 
 
-def test_out_of_bounds_in_bytes() -> None:
+def test_out_of_bounds_in_bytes():
     fault(ALLOC + store("%c1, %c0"), STORE, "write out of bounds: bytes 1280 to 1295 of shared "
           "memory, which has 1280", levels=("ptx",), thread=(28, 0, 0), **ONE)  # fmt: skip
     view = "memref<16x16xi32>"
@@ -83,7 +83,7 @@ def test_out_of_bounds_in_bytes() -> None:
     fault(body, LOAD, "read out of bounds: bytes 256 to 271 of 'p', which has 256", **ONE)
 
 
-def test_rows_off_their_alignment() -> None:
+def test_rows_off_their_alignment():
     body = ALLOC.replace(TILE, WIDE) + load("%c0, %c1", type_=WIDE)
     fault(body, LOAD, "misaligned read: byte 260 of 'shared memory' is no multiple of 16", **ONE)
     body = ALLOC.replace(TILE, WIDE) + store("%c0, %c1", type_=WIDE)
@@ -93,11 +93,11 @@ def test_rows_off_their_alignment() -> None:
 WIDE = f"memref<16x24xf32, {SMEM}>"
 
 
-def test_memory_that_nothing_has_written() -> None:
+def test_memory_that_nothing_has_written():
     fault(ALLOC + load(), LOAD, "read of shared memory that nothing has written", **ONE)
 
 
-def test_the_gap_between_rows_is_not_read() -> None:
+def test_the_gap_between_rows_is_not_read():
     filled = (ALLOC + FILL + SYNC + load()).replace(TILE, WIDE)
     runs(filled)
 
@@ -105,7 +105,7 @@ def test_the_gap_between_rows_is_not_read() -> None:
 # What all threads of a warp agree on
 
 
-def test_threads_that_disagree_on_the_address() -> None:
+def test_threads_that_disagree_on_the_address():
     body = ALLOC + FILL + SYNC + "  %odd = arith.divui %lane, %c16 : index\n"
     body = body.replace(TILE, TALL) + load("%odd, %c0", type_=TALL)
     words = "expected one address in all threads of a warp (PTX ISA 9.7.14.4.3)"
@@ -141,7 +141,7 @@ BUFFER = np.zeros(1024, np.float32)
 
 
 @pytest.mark.parametrize("stride, nearest", [(8, 16), (18, 20), (0, 16)])
-def test_a_stride_that_is_illegal_when_it_runs(stride: int, nearest: int) -> None:
+def test_a_stride_that_is_illegal_when_it_runs(stride: int, nearest: int):
     text = strided("%step = arith.addi %n, %c0 : index")
     fault("", STORE, f"expected a stride of at least 16 and a multiple of 4 (a row on 16 bytes), "
           f"got {stride}; nearest legal: {nearest}", "PTX ISA 9.7.14.4.2", text=text,
@@ -149,7 +149,7 @@ def test_a_stride_that_is_illegal_when_it_runs(stride: int, nearest: int) -> Non
 
 
 @pytest.mark.parametrize("stride", [16, 20, 24, 40])
-def test_a_stride_that_is_known_when_it_runs(stride: int) -> None:
+def test_a_stride_that_is_known_when_it_runs(stride: int):
     text = strided("%step = arith.addi %n, %c0 : index")
     expected = np.zeros(1024, np.float32)
     expected[: 16 * stride].reshape(16, stride)[:, :16] = 1
@@ -158,7 +158,7 @@ def test_a_stride_that_is_known_when_it_runs(stride: int) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def test_threads_that_disagree_on_the_stride() -> None:
+def test_threads_that_disagree_on_the_stride():
     text = strided("""%even = arith.divui %t, %c16 : index
   %more = arith.muli %even, %c16 : index
   %step = arith.addi %n, %more : index""")
@@ -166,7 +166,7 @@ def test_threads_that_disagree_on_the_stride() -> None:
     fault("", STORE, words, text=text, args=[BUFFER, 16], thread=(16, 0, 0), **ONE)
 
 
-def test_part_of_a_warp() -> None:
+def test_part_of_a_warp():
     body = f"{ALLOC}  scf.if %first {{\n  {store()}  }}\n"
     fault(body, STORE, "needs all 32 threads of a warp, and 1 execute it", **ONE)
 
@@ -174,7 +174,7 @@ def test_part_of_a_warp() -> None:
 # Races
 
 
-def test_a_load_of_what_the_warp_has_just_written() -> None:
+def test_a_load_of_what_the_warp_has_just_written():
     """Also of what a thread itself holds: PTX leaves it to the chip which that is."""
     fill = FILL.replace("BEFORE", "OTHER")
     fault(ALLOC + fill + load(), LOAD, "race on shared memory: this read and the write", **ONE)
@@ -182,7 +182,7 @@ def test_a_load_of_what_the_warp_has_just_written() -> None:
 
 
 @pytest.mark.parametrize("thread", range(0, 32, 5))
-def test_a_load_of_what_one_thread_has_written(thread: int) -> None:
+def test_a_load_of_what_one_thread_has_written(thread: int):
     fill = f"""
   %me = arith.constant {thread} : index
   %mine = arith.cmpi eq, %t, %me : index
@@ -198,7 +198,7 @@ def test_a_load_of_what_one_thread_has_written(thread: int) -> None:
     runs(ALLOC + fill + SYNC + load())
 
 
-def test_a_store_then_a_read() -> None:
+def test_a_store_then_a_read():
     body = ALLOC + store(mark="OTHER")
     each = """  %row = arith.remui %t, %c16 : index
 """
@@ -207,14 +207,14 @@ def test_a_store_then_a_read() -> None:
     runs(body + each + SYNC + read("%row, %c0"))
 
 
-def test_a_store_then_a_load() -> None:
+def test_a_store_then_a_load():
     words = "race on shared memory: this read and the write"
     fault(ALLOC + store(mark="OTHER") + load(), LOAD, words, **ONE)
     runs(ALLOC + store(mark="OTHER") + SYNC + load())
 
 
 @pytest.mark.parametrize("thread", range(0, 32, 5))
-def test_a_load_then_a_write_by_one_thread(thread: int) -> None:
+def test_a_load_then_a_write_by_one_thread(thread: int):
     body = ALLOC + FILL + SYNC + load().replace("HERE", "OTHER")
     write = f"""
   %me = arith.constant {thread} : index
@@ -228,7 +228,7 @@ def test_a_load_then_a_write_by_one_thread(thread: int) -> None:
     runs(body + SYNC + write)
 
 
-def test_two_warps_without_a_barrier() -> None:
+def test_two_warps_without_a_barrier():
     body = f"{ALLOC}  scf.if %low {{\n  {store(mark='OTHER')}  }}\n"
     fault(body + load(), LOAD, "race on shared memory: this read and the write")
     for level in LEVELS:

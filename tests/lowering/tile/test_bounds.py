@@ -54,7 +54,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_elements_within_bounds_are_moved_wherever_they_are(name: str) -> None:
+def test_elements_within_bounds_are_moved_wherever_they_are(name: str):
     layout, shape, limits, atom = CASES[name]
     x = np.arange(1, 257, dtype=np.float32).reshape(32, 8)
     extents, most = (
@@ -75,7 +75,7 @@ ASYNC = (
 )
 
 
-def test_cp_async_within_half_a_register_of_packed_elements() -> None:
+def test_cp_async_within_half_a_register_of_packed_elements():
     """Ten of 16 elements of four bits: five bytes."""
     atom = ASYNC.format("ui4", 64, 16, 16, 512)
     x = np.full((32, 8), 0x21, np.uint8)
@@ -96,7 +96,7 @@ def test_cp_async_within_half_a_register_of_packed_elements() -> None:
 )  # fmt: skip
 def test_what_no_cp_async_reads(
     level: str, element: str, dtype: type, count: int, case: tuple, rule: str
-) -> None:
+):
     layout, shape, limits, sizes = case
     text = moved(element, count, layout, shape, limits, ASYNC.format(element, *sizes))
     x = np.zeros((32, count // 2 if dtype is np.uint8 else count), dtype)

@@ -39,7 +39,7 @@ def masked(body: str) -> np.ndarray:
     return run(text, X, np.zeros_like(X), grid=(2,))[1]
 
 
-def test_a_causal_mask_by_vectors() -> None:
+def test_a_causal_mask_by_vectors():
     found = masked("""
   %row = cute.coords<[0]> (%at)
   %column = cute.coords<[1]> (%at)
@@ -59,7 +59,7 @@ READS = {
 
 
 @pytest.mark.parametrize("read", READS)
-def test_a_causal_mask_element_by_element(read: str) -> None:
+def test_a_causal_mask_element_by_element(read: str):
     """The loops' variables say which register: they are unrolled."""
     found = masked(f"""
   %low = arith.constant -1.0 : f32
@@ -79,7 +79,7 @@ def test_a_causal_mask_element_by_element(read: str) -> None:
     np.testing.assert_array_equal(found, CAUSAL)
 
 
-def test_a_predicate_of_a_coordinate() -> None:
+def test_a_predicate_of_a_coordinate():
     """CuTe's predication: what is outside of the shape is not stored."""
     text = kernel(
         f"%x: {GMEM}, %y: {GMEM}",
@@ -99,7 +99,7 @@ def test_a_predicate_of_a_coordinate() -> None:
     np.testing.assert_array_equal(found, X + X)
 
 
-def test_a_mode_of_coordinates_and_what_is_carried() -> None:
+def test_a_mode_of_coordinates_and_what_is_carried():
     """`get` of a coordinate; an index that the loop carries says which register as well."""
     found = masked("""
   %one = arith.constant 1.0 : f32
@@ -138,7 +138,7 @@ def test_a_mode_of_coordinates_and_what_is_carried() -> None:
         ),
     ],
 )
-def test_loops_that_cannot_be_unrolled(bounds: str, body: str, why: str) -> None:
+def test_loops_that_cannot_be_unrolled(bounds: str, body: str, why: str):
     text = kernel(
         "",
         f"""

@@ -45,12 +45,12 @@ WGMMAS = [
 
 
 @pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
-def test_atoms_of_warps(atom: MmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_atoms_of_warps(atom: MmaAtom, ptxas: Callable[..., PtxasReport]):
     check(atom, ptxas)
 
 
 @pytest.mark.parametrize("atom", covering(WGMMAS, differences_of_wgmma), ids=str)
-def test_atoms_of_warpgroups(atom: WgmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_atoms_of_warpgroups(atom: WgmmaAtom, ptxas: Callable[..., PtxasReport]):
     check(atom, ptxas)
 
 
@@ -72,7 +72,7 @@ def differences_of_umma(atom: UmmaAtom) -> Iterator[Hashable]:
 
 
 @pytest.mark.parametrize("atom", covering(UMMAS, differences_of_umma), ids=lambda x: x.parameters)
-def test_atoms_of_ctas(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]) -> None:
+def test_atoms_of_ctas(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]):
     given, count = umma_tiles.arguments_of(atom), umma_tiles.columns_of(atom)
     text, arch = umma_tiles.text_of(atom, given), "sm_103a" if atom.shape[2] == 96 else "sm_100a"
     lanes, ctas = umma_tiles.LANES * atom.cta_group, atom.cta_group

@@ -29,7 +29,7 @@ def integers(shape: tuple[int, int], dtype: Any, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("tier, shape, ab, c", WARPS, ids=lambda each: str(each))
-def test_atoms_of_warps(tier: str, shape: tuple[int, int, int], ab: str, c: str) -> None:
+def test_atoms_of_warps(tier: str, shape: tuple[int, int, int], ab: str, c: str):
     """Two warps along M, two atoms along N, two steps of K; A and B from global memory."""
     m, n, k = 2 * shape[0], 2 * shape[1], 2 * shape[2]
     held = HELD.get(ab, ab)
@@ -55,7 +55,7 @@ FMAS = {"f32": (1, "f32"), "f64": (1, "f64"), "f16": (2, "f16x2"), "bf16": (2, "
 
 
 @pytest.mark.parametrize("element", FMAS)
-def test_the_fma_of_each_thread(element: str) -> None:
+def test_the_fma_of_each_thread(element: str):
     """16 threads along M, 2 along N, each with two rows or pairs of rows, four columns, three K."""
     rows, form = FMAS[element]
     m, n, k = 32 * rows, 8, 3
@@ -80,7 +80,7 @@ def test_the_fma_of_each_thread(element: str) -> None:
     assert f"fma.rn.{form}" in tw.compile(text, "sm_80").ptx
 
 
-def test_fma_rounds_once() -> None:
+def test_fma_rounds_once():
     """1 + 2^-9 squared and minus itself: no product is rounded on the way."""
     text = """func.func @k(%x: memref<2xBF>, %y: memref<2xBF>) attributes {gpu.kernel} {
   %c0 = arith.constant 0 : index
@@ -104,7 +104,7 @@ def test_fma_rounds_once() -> None:
 
 
 @pytest.mark.parametrize("kind, majors", [("ss", ("k", "mn")), ("rs", ("k", "k"))])
-def test_atoms_of_warpgroups(kind: str, majors: tuple[str, str]) -> None:
+def test_atoms_of_warpgroups(kind: str, majors: tuple[str, str]):
     """A from registers or shared memory, B of either major; C does not count in the first K."""
     along_k, along_mn = "S<3,3,3> o 0 o (64,64):(64,1)", "S<3,3,3> o 0 o (64,64):(1,64)"
     layout_b = along_k if majors[1] == "k" else along_mn

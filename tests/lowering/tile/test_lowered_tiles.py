@@ -18,7 +18,7 @@ OWN = """
 """Each thread's row of x, in registers."""
 
 
-def test_vectors_compute_on_every_element() -> None:
+def test_vectors_compute_on_every_element():
     text = kernel(
         f"%x: {ROWS}, %y: {memref('f16', 'gmem', '(32,8):(8,1)', align=16)}",
         f"""{OWN}
@@ -45,7 +45,7 @@ def test_vectors_compute_on_every_element() -> None:
     np.testing.assert_allclose(found, quotient - quotient[:, 1:2], rtol=2e-3, atol=1e-6)
 
 
-def test_loops_and_branches_carry_registers() -> None:
+def test_loops_and_branches_carry_registers():
     """Half of the threads doubles its registers as many times as its number says."""
     line = memref("f32", "rmem", "(8):(1)")
     text = kernel(
@@ -84,7 +84,7 @@ def test_loops_and_branches_carry_registers() -> None:
     np.testing.assert_array_equal(found, expected.astype(np.float32))
 
 
-def test_what_a_loop_alone_needs_it_does_not_carry() -> None:
+def test_what_a_loop_alone_needs_it_does_not_carry():
     """A fragment that every iteration writes first is no value of the loop."""
     text = kernel(
         f"%x: {ROWS}, %y: {LINE}",
@@ -106,7 +106,7 @@ def test_what_a_loop_alone_needs_it_does_not_carry() -> None:
     np.testing.assert_array_equal(run(text, x, np.zeros(32, np.float32))[1], 2 * x[:, 5])
 
 
-def test_boxes_of_a_tile_there_and_back() -> None:
+def test_boxes_of_a_tile_there_and_back():
     """A tile of two boxes by a TMA load, its elements doubled by threads, and a TMA store."""
     tile = '!cute.memref<f16, smem, align<1024>, "S<3,3,3> o 0 o (16,(64,2)):(64,(1,1024))">'
     gmem = memref("f16", "gmem", "(?,?):(?{i64 div=8},1)", align=16)

@@ -60,7 +60,7 @@ TIMES = {"for": 6, "if": np.where(np.arange(32) < 3, 2, 1)[:, None], "while": 4}
 
 
 @pytest.mark.parametrize("op", CARRIED)
-def test_vectors_that_scf_carries(op: str, ptxas: Any) -> None:
+def test_vectors_that_scf_carries(op: str, ptxas: Any):
     text, x = on_vectors(CARRIED[op]), numbers((32, 4)).round(1)
     found = run(text, x, np.zeros_like(x))[1]
     np.testing.assert_allclose(found, x * TIMES[op], rtol=1e-6)
@@ -68,7 +68,7 @@ def test_vectors_that_scf_carries(op: str, ptxas: Any) -> None:
 
 
 @pytest.mark.parametrize("op, element", [("cmpf olt", "f32"), ("cmpi slt", "i32")])
-def test_comparisons_of_vectors(op: str, element: str, ptxas: Any) -> None:
+def test_comparisons_of_vectors(op: str, element: str, ptxas: Any):
     whole, one = f"vector<4x{element}>", "1.0" if element == "f32" else "1"
     text = on_vectors(
         f"""%one = arith.constant dense<{one}> : {whole}
@@ -81,7 +81,7 @@ def test_comparisons_of_vectors(op: str, element: str, ptxas: Any) -> None:
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
-def test_sums_with_carries(ptxas: Any) -> None:
+def test_sums_with_carries(ptxas: Any):
     whole = "vector<4xi16>"
     text = on_vectors(
         f"""%s, %c = arith.addui_extended %v, %v : {whole}, vector<4xi1>
@@ -102,7 +102,7 @@ def test_sums_with_carries(ptxas: Any) -> None:
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
-def test_vectors_of_a_kernel_without_tiles(ptxas: Any) -> None:
+def test_vectors_of_a_kernel_without_tiles(ptxas: Any):
     """No op of `cute`, and a loop that is not unrolled carries the vector."""
     text = f"""func.func @k(%x: memref<?xf32>, %n: index) attributes {{gpu.kernel}} {{
   %t = "gpu.thread_id"() <{{dimension = #gpu<dim x>}}> : () -> index
@@ -123,7 +123,7 @@ def test_vectors_of_a_kernel_without_tiles(ptxas: Any) -> None:
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
-def test_a_loop_that_is_unrolled_carries_vectors(ptxas: Any) -> None:
+def test_a_loop_that_is_unrolled_carries_vectors(ptxas: Any):
     text = on_vectors(
         f"""%c4 = arith.constant 4 : i32
   %w = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %v) -> ({V}) : i32 {{
@@ -151,7 +151,7 @@ BOXES = {
 
 
 @pytest.mark.parametrize("case", BOXES)
-def test_boxes(case: str, ptxas: Any) -> None:
+def test_boxes(case: str, ptxas: Any):
     (rows, columns), layout = BOXES[case]
     gmem = memref("f16", "gmem", "(?,?):(?{i64 div=16},1)", align=16)
     tile = f'tile = "[{rows};{columns}]", smem = "{layout}"'
@@ -192,7 +192,7 @@ SELECT = """func.func @k(%y: memref<32xf16>, %b: memref<32xi32>) attributes {gpu
 }"""
 
 
-def test_a_select_of_fragments_of_one_register() -> None:
+def test_a_select_of_fragments_of_one_register():
     numbers_, out = np.arange(32, dtype=np.int32) - 10, np.zeros(32, np.float16)
     for level in ("atom", "ptx"):
         found = tw.interpret(SELECT, grid=(1,), block=(32,), args=[out, numbers_], level=level)[0]

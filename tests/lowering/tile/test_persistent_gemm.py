@@ -39,7 +39,7 @@ def matrix(rows: int, columns: int, seed: int, dtype: Any = BF16) -> np.ndarray:
         ((1, 3, 8), 2),
     ],
 )
-def test_gemm(size: tuple[int, int, int], ctas: int) -> None:
+def test_gemm(size: tuple[int, int, int], ctas: int):
     """Fewer CTAs than tiles, as many, and more; C is the product rounded once."""
     m, n, k = size
     a, b = matrix(m, k, 0), matrix(n, k, 1)
@@ -54,7 +54,7 @@ def test_gemm(size: tuple[int, int, int], ctas: int) -> None:
     "size, ctas",
     [((256, 256, 128), 2), ((300, 256, 144), 2), ((300, 200, 144), 4), ((1, 3, 16), 4)],
 )
-def test_gemm_of_pairs(size: tuple[int, int, int], ctas: int) -> None:
+def test_gemm_of_pairs(size: tuple[int, int, int], ctas: int):
     m, n, k = size
     a, b = matrix(m, k, 0, F8), matrix(n, k, 1, F8)
     c = run(PAIRS, a, b, matrix(m, n, 2), threads=THREADS, grid=(ctas,))[2]
@@ -87,7 +87,7 @@ FAULTS = {
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
-def test_faults(case: str, level: Any) -> None:
+def test_faults(case: str, level: Any):
     before, after, words = FAULTS[case]
     assert before in TEXT
     args = [matrix(128, 64, 0), matrix(768, 64, 1), matrix(128, 768, 2)]
@@ -97,7 +97,7 @@ def test_faults(case: str, level: Any) -> None:
 
 
 @pytest.mark.parametrize("text", [TEXT, PAIRS], ids=["bf16", "fp8"])
-def test_the_text_assembles(text: str, ptxas: Any) -> None:
+def test_the_text_assembles(text: str, ptxas: Any):
     """Without a warning or a spill."""
     report = ptxas(lowered(text, "sm_90a")[1], "sm_90a")
     assert report.clean, report.output

@@ -65,7 +65,7 @@ def taken(text: str) -> None:
 
 
 @pytest.mark.parametrize("element", DTYPES)
-def test_elements_that_are_swapped(element: str) -> None:
+def test_elements_that_are_swapped(element: str):
     text = kernel(f"%x: {gmem(element)}, %y: {gmem(element)}", SWAPPED)
     x = bits(element, (32, COUNT))
     wanted = x.copy()
@@ -79,7 +79,7 @@ def test_elements_that_are_swapped(element: str) -> None:
 
 
 @pytest.mark.parametrize("element", WHOLE)
-def test_vectors_and_sums(element: str) -> None:
+def test_vectors_and_sums(element: str):
     """Elementwise integers, filled registers, and what `reduce` makes of them."""
     held = memref(element, "rmem", "(1,8):(0,1)")
     vector = f"vector<8x{element}>"

@@ -47,7 +47,7 @@ elem_type = (bf16, bf16, f32)>>
 """Bias and ReLU: rows r and r + 8 of an accumulator share what a thread loads of the bias."""
 
 
-def test_rows_beyond_the_bounds_do_not_come_over_a_bias() -> None:
+def test_rows_beyond_the_bounds_do_not_come_over_a_bias():
     """Rows 16 to 19 of 20 are a thread's only ones, rows 24 to 27 lie beyond."""
     x, bias = numbers((20, 13)), numbers((13,), seed=1)
     rows = np.broadcast_to(bias, x.shape)
@@ -55,7 +55,7 @@ def test_rows_beyond_the_bounds_do_not_come_over_a_bias() -> None:
     np.testing.assert_array_equal(found, np.maximum(x + bias, 0))
 
 
-def test_a_bias_is_loaded_once_for_all_rows() -> None:
+def test_a_bias_is_loaded_once_for_all_rows():
     """Of 16 columns a thread has 4: 8 elements of x, and 4 of the bias."""
     assert tw.compile(EPILOGUE, "sm_90a").ptx.count("ld.global") == 8 + 4
 
@@ -130,14 +130,14 @@ SMALL = np.random.default_rng(2).integers(-9, 10, (32, 16)).astype(np.float32)
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_registers_that_elements_share(op: str) -> None:
+def test_registers_that_elements_share(op: str):
     body, wanted = OPS[op]
     text = kernel(f"%x: {ROWS}, %y: {ROWS}", f"{VIEWS}  {body}\n  cute.copy(%r, %to)")
     np.testing.assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted(SMALL))
 
 
 @pytest.mark.parametrize("space", ["gmem", "smem"])
-def test_memory_that_elements_share(space: str) -> None:
+def test_memory_that_elements_share(space: str):
     """The last one stays of what a thread stores; a copy stores one of them."""
     into = "%to" if space == "gmem" else "%line"
     text = kernel(
@@ -162,7 +162,7 @@ def test_memory_that_elements_share(space: str) -> None:
     np.testing.assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted)
 
 
-def test_a_copy_from_and_to_global_memory_stays_within_its_bounds() -> None:
+def test_a_copy_from_and_to_global_memory_stays_within_its_bounds():
     text = kernel(
         f"%x: {ROWS}, %y: {ROWS}",
         """
@@ -186,7 +186,7 @@ WGMMA = (
 )
 
 
-def test_wgmmas_add_to_one_block_of_their_sums() -> None:
+def test_wgmmas_add_to_one_block_of_their_sums():
     """A's rows count twice, and c is the first 64 rows of d for the other 64 as well."""
     swizzled = "S<3,3,3> o 0 o"
     text = kernel(
@@ -232,7 +232,7 @@ def test_wgmmas_add_to_one_block_of_their_sums() -> None:
 
 
 @at_levels(*LEVELS)
-def test_threads_that_share_elements_race(level: str) -> None:
+def test_threads_that_share_elements_race(level: str):
     """Thread t writes elements t to t + 3 of shared memory, be it the same number."""
     text = kernel(
         "",
@@ -249,7 +249,7 @@ def test_threads_that_share_elements_race(level: str) -> None:
 # Strides that are known when the kernel runs
 
 
-def test_two_values_for_one_place_are_an_error_of_the_copy() -> None:
+def test_two_values_for_one_place_are_an_error_of_the_copy():
     text = kernel(
         f"%x: {ROWS}, %y: {memref('f32', 'gmem', '(?,16):(?{i64},1)')}",
         """
@@ -289,7 +289,7 @@ bytes = 512>
 
 
 @pytest.mark.parametrize("step", [0, 4], ids=["one row", "windows"])
-def test_boxes_of_rows_that_overlap(step: int) -> None:
+def test_boxes_of_rows_that_overlap(step: int):
     """A load takes any strides; what stores and reductions write lies apart."""
     line = np.arange(64, dtype=np.int32)
     overlapping = as_strided(line, (4, 32), (4 * step, 4))
@@ -303,7 +303,7 @@ def test_boxes_of_rows_that_overlap(step: int) -> None:
                 tw.interpret(boxes(way), args=[out, overlapping], level=level, **launch)
 
 
-def test_registers_that_are_every_operand_of_a_product() -> None:
+def test_registers_that_are_every_operand_of_a_product():
     """Each operand has a layout of its own, and so have the two products."""
     mma = "!cute.tiled_mma<!cute_nvgpu.sm80.mma<16x8x16, elem_type = (f16, f16, f16)>>"
     row = memref("f16", "gmem", "(32,8):(8,1)", 16)

@@ -44,7 +44,7 @@ EXACT = [("tile_gemm_sm80", (140, 72, 72), "exact"), ("tile_gemm_sm90", (70, 256
 
 
 @pytest.mark.parametrize("name, size, numerics", [*HARDWARE, *EXACT])
-def test_gemm(name: str, size: tuple[int, int, int], numerics: str) -> None:
+def test_gemm(name: str, size: tuple[int, int, int], numerics: str):
     arch, dtype, tile, threads = GEMMS[name]
     m, n, k = size
     a, b = matrix(m, k, dtype, 0), matrix(n, k, dtype, 1)
@@ -65,7 +65,7 @@ def contiguous_rows(rows: int, columns: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [(140, 136, 20), (4, 8, 3)])
-def test_gemm_without_tensor_cores(size: tuple[int, int, int]) -> None:
+def test_gemm_without_tensor_cores(size: tuple[int, int, int]):
     m, n, k = size
     a, b, c = (
         np.asfortranarray(contiguous_rows(*extents, seed))
@@ -82,7 +82,7 @@ def test_gemm_without_tensor_cores(size: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", [(256, 136, 96), (128, 1, 32)])
-def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]) -> None:
+def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]):
     m, n, k = size
     a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
     order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
@@ -98,7 +98,7 @@ def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", [(256, 136, 192), (128, 1, 64)])
-def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]) -> None:
+def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]):
     m, n, k = size
     a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
     order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
@@ -113,7 +113,7 @@ def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]) -> No
     np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
 
 
-def test_gemm_of_batches() -> None:
+def test_gemm_of_batches():
     m, n, k, batches = 100, 258, 72, 3
     a, b, c = (
         np.stack([matrix(*extents, dtype, 3 * seed + batch) for batch in range(batches)])
@@ -129,7 +129,7 @@ def test_gemm_of_batches() -> None:
 
 
 @pytest.mark.parametrize("size", [(264, 256, 64), (200, 270, 264)])
-def test_gemm_of_pairs(size: tuple[int, int, int]) -> None:
+def test_gemm_of_pairs(size: tuple[int, int, int]):
     m, n, k = size
     a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
     text, grid = (
@@ -165,7 +165,7 @@ def packed(elements: np.ndarray) -> np.ndarray:
         ("nvfp4", 100, 192, "_2sm"),
     ],
 )
-def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str) -> None:
+def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str):
     m, n, k = (256 if pairs else 128), 256, (256 if chip == 120 else 512)
     a, b = (
         tw.quantize(np.random.default_rng(seed).standard_normal((rows, k)), format)
@@ -192,7 +192,7 @@ ATTENTION = {"tile_attention_sm90": ("sm_90a", 384), "tile_attention_sm100": ("s
 
 @pytest.mark.parametrize("causal", [0, 1])
 @pytest.mark.parametrize("name", ATTENTION)
-def test_attention(name: str, causal: int) -> None:
+def test_attention(name: str, causal: int):
     """A block of queries that is full and one that is not, blocks of keys likewise; two batches."""
     arch, threads = ATTENTION[name]
     queries, batches = (132, 1) if causal else (100, 2)
@@ -240,7 +240,7 @@ TEXTS = sorted(
         ("tile_gemm_sm100", "sm_110a"),
     ],
 )
-def test_the_text_assembles(name: str, arch: str, ptxas: Any) -> None:
+def test_the_text_assembles(name: str, arch: str, ptxas: Any):
     report = ptxas(lowered((EXAMPLES / f"{name}.mlir").read_text(), arch)[1], arch)
     assert report.clean, report.output
     assert "serialized" not in report.output

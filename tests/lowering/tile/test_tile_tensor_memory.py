@@ -150,7 +150,7 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_gemm_in_tensor_memory(name: str) -> None:
+def test_gemm_in_tensor_memory(name: str):
     product = PRODUCTS[name]
     args = product.arguments()
     found = run(product.text, *args, threads=128, arch="sm_100a")[2]
@@ -166,7 +166,7 @@ TEXTS = [*covering(product_of(PRODUCTS, ARCHS), themselves), ("i8", "sm_100a"), 
 
 
 @pytest.mark.parametrize("name, arch", dict.fromkeys(TEXTS))
-def test_it_assembles(name: str, arch: str, ptxas: Any) -> None:
+def test_it_assembles(name: str, arch: str, ptxas: Any):
     if name == "i8" and arch == "sm_103a":
         with pytest.raises(tw.CompileError, match="requires sm_100a or sm_110a"):
             tw.compile(PRODUCTS[name].text, arch)
@@ -187,25 +187,25 @@ def fails(text: str, message: str, levels: tuple[str, ...] = LEVELS) -> None:
             )
 
 
-def test_a_load_that_waits_for_nothing() -> None:
+def test_a_load_that_waits_for_nothing():
     text = F.text.replace("  cute.pipeline.consumer_wait(%done, %c0)\n", "")
     fails(text, r"read of tensor memory that 'cute\.gemm' at \S+ writes, and no wait", ("tile",))
     with pytest.raises(tw.CompileError, match="expected tensor memory that is complete, got what"):
         tw.compile(text, "sm_100a")
 
 
-def test_accumulators_that_nothing_has_written() -> None:
+def test_accumulators_that_nothing_has_written():
     fails(
         F.text.replace(" accumulate %fresh", ""), "read of tensor memory that nothing has written"
     )
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_copies_that_the_mma_does_not_see() -> None:
+def test_copies_that_the_mma_does_not_see():
     fails(F.text.replace("cute_nvgpu.fence.proxy.async", ""), r"fence\.proxy\.async")
 
 
-def test_tensor_memory_is_given_back_where_the_kernel_says() -> None:
+def test_tensor_memory_is_given_back_where_the_kernel_says():
     again = "  cute.memref.dealloc(%acc)\n  %more = cute.memref.alloc() : "
     again += memref("f32", "tmem", "(128,128):(65536,1)")
     text = F.text.replace("  func.return", again + "\n  func.return")
@@ -221,7 +221,7 @@ def test_tensor_memory_is_given_back_where_the_kernel_says() -> None:
     assert ptx.rindex("tcgen05.alloc") < ptx.index("tcgen05.relinquish")
 
 
-def test_more_columns_than_there_are() -> None:
+def test_more_columns_than_there_are():
     more = memref("f32", "tmem", "(128,512):(65536,1)")
     text = F.text.replace("  %done = ", f"  %more = cute.memref.alloc() : {more}\n  %done = ")
     message = "expected at most 128 columns, those of the allocation before it, got 512"
@@ -324,7 +324,7 @@ def steps() -> list[np.ndarray]:
     return [a, b, np.zeros((TURNS, 128, 64), np.float32).transpose(1, 2, 0)]
 
 
-def test_accumulators_in_turn() -> None:
+def test_accumulators_in_turn():
     a, b, c = steps()
     found = run(STEPS, a, b, c, threads=160, arch="sm_100a")[2]
     for i in range(TURNS):
@@ -342,14 +342,14 @@ def steps_fail(without: str, message: str) -> None:
         )  # fmt: skip
 
 
-def test_accumulators_that_nobody_waits_for() -> None:
+def test_accumulators_that_nobody_waits_for():
     """The MMAs run ahead by more than a phase, which a wait then misses."""
     steps_fail("cute.pipeline.producer_acquire(%tiles, %i)", "deadlock: 128 threads wait")
 
 
-def test_accumulators_that_nobody_releases() -> None:
+def test_accumulators_that_nobody_releases():
     steps_fail("cute.pipeline.consumer_release(%tiles, %i)", "deadlock")
 
 
-def test_operands_that_nobody_releases() -> None:
+def test_operands_that_nobody_releases():
     steps_fail("cute.pipeline.consumer_release(%loads, %i)", "deadlock")

@@ -35,7 +35,7 @@ def idle(case: tuple[tuple[int, int, int], int]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("size, parts", covering(product_of(SIZES, (1, 2, 3)), idle))
-def test_parts_of_k_reduced_into_c(size: tuple[int, int, int], parts: int) -> None:
+def test_parts_of_k_reduced_into_c(size: tuple[int, int, int], parts: int):
     m, n, k = size
     a, b = matrix(m, k, 0), matrix(n, k, 1)
     c = np.random.default_rng(2).standard_normal((m, n)).astype(np.float32)
@@ -45,7 +45,7 @@ def test_parts_of_k_reduced_into_c(size: tuple[int, int, int], parts: int) -> No
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_tiles_of_b_for_both_ctas_of_a_cluster(size: tuple[int, int, int]) -> None:
+def test_tiles_of_b_for_both_ctas_of_a_cluster(size: tuple[int, int, int]):
     m, n, k = size
     a, b, c = matrix(m, k, 0), matrix(n, k, 1), np.full((m, n), np.nan, np.float32)
     grid = (2 * -(-m // 128), -(-n // 64))
@@ -54,7 +54,7 @@ def test_tiles_of_b_for_both_ctas_of_a_cluster(size: tuple[int, int, int]) -> No
 
 
 @pytest.mark.parametrize("text", [SPLIT_K, MULTICAST], ids=["split k", "multicast"])
-def test_the_text_assembles(text: str, ptxas: Any) -> None:
+def test_the_text_assembles(text: str, ptxas: Any):
     report = ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
     assert report.clean, report.output
     assert "serialized" not in report.output
@@ -73,7 +73,7 @@ FAULTS = {
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
-def test_faults_of_multicast(case: str, level: Any) -> None:
+def test_faults_of_multicast(case: str, level: Any):
     before, after, words = FAULTS[case]
     assert before in MULTICAST
     text = MULTICAST.replace(before, after)

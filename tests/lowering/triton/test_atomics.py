@@ -47,7 +47,7 @@ REDUCE = """module {
 
 
 @at_levels("program", "ptx")
-def test_halves_are_compared_and_swapped(level: Any) -> None:
+def test_halves_are_compared_and_swapped(level: Any):
     p = np.arange(8, dtype=np.float16)
     after, old = tw.interpret(SWAP, "k", grid=(1,), args=[p, np.zeros_like(p)], level=level)
     assert old.tolist() == list(range(8))
@@ -57,7 +57,7 @@ def test_halves_are_compared_and_swapped(level: Any) -> None:
 @at_levels("program", "ptx")
 @pytest.mark.parametrize("element", ["f16", "bf16"])
 @pytest.mark.parametrize("kind", ["min", "max", "add"])
-def test_halves_of_a_descriptor_are_reduced(kind: str, element: str, level: Any) -> None:
+def test_halves_of_a_descriptor_are_reduced(kind: str, element: str, level: Any):
     dtype = np.float16 if element == "f16" else ml_dtypes.bfloat16
     random = np.random.default_rng(5)
     p, x = (random.integers(-9, 9, (8, 8)).astype(dtype) for _ in range(2))
@@ -67,12 +67,12 @@ def test_halves_of_a_descriptor_are_reduced(kind: str, element: str, level: Any)
     np.testing.assert_array_equal(got, law(p, x))
 
 
-def test_an_operation_that_no_atomic_is() -> None:
+def test_an_operation_that_no_atomic_is():
     text = REDUCE.replace("ELEMENT", "i32").replace("KIND", "inc")
     with pytest.raises(OpError, match="umin or xchg, got inc; nearest legal: add"):
         converted(text)
 
 
-def test_bytecode_has_no_atomics_of_halves() -> None:
+def test_bytecode_has_no_atomics_of_halves():
     with pytest.raises(OpError, match="expected elements of CUDA Tile IR, got wider ones"):
         write_bytecode(converted(SWAP))

@@ -36,7 +36,7 @@ KERNEL = """module {
 CHECKED = "{boundaryCheck = array<i32: 0, 1>, padding = PADDING : i32}"
 
 
-def test_blocks_along_a_row() -> None:
+def test_blocks_along_a_row():
     a = np.arange(3 * 14, dtype=np.float32).reshape(3, 14)
     [_, got, *_] = run(
         KERNEL.replace("LOAD", CHECKED).replace("PADDING", "1"),
@@ -49,7 +49,7 @@ def test_blocks_along_a_row() -> None:
     np.testing.assert_array_equal(got, [*whole, [0] * 4])
 
 
-def test_padding_may_be_nan() -> None:
+def test_padding_may_be_nan():
     a = np.ones((4, 14), np.float32)
     [_, got, *_] = run(
         KERNEL.replace("LOAD", CHECKED).replace("PADDING", "2"),
@@ -61,7 +61,7 @@ def test_padding_may_be_nan() -> None:
     np.testing.assert_array_equal(got, [[4, 4, np.nan, np.nan]] * 4)
 
 
-def test_what_is_not_checked_is_accessed() -> None:
+def test_what_is_not_checked_is_accessed():
     text = KERNEL.replace("LOAD", "{boundaryCheck = array<i32: 1>, padding = 1 : i32}")
     with pytest.raises(ExecutionError, match="expected an element of argument 0"):
         run(text, np.ones((3, 16), np.float32), np.zeros((4, 4), np.float32), 3, 16)
@@ -92,7 +92,7 @@ HALF = """module {
 """
 
 
-def test_a_block_that_is_outside_of_its_tensor_is_padding() -> None:
+def test_a_block_that_is_outside_of_its_tensor_is_padding():
     """Of two programs, of which the other's block is all in it."""
     a, out = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
     [_, got, *_] = tw.interpret(HALF, "k", grid=(2,), args=[a, out, 64, 128])

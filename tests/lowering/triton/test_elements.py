@@ -39,7 +39,7 @@ BINARY: list[tuple[str, str, Callable[[Any, Any], Any]]] = [
 @pytest.mark.parametrize(
     ("name", "element", "function"), BINARY, ids=[f"{row[0]}-{row[1]}" for row in BINARY]
 )
-def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any]) -> None:
+def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any]):
     body = f"%r = {name} %a, %b : tensor<16x{element}>"
     a, b = numbers(element, (16,)), numbers(element, (16,), 1)
     if "div" in name or "rem" in name:
@@ -53,7 +53,7 @@ def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any])
 
 
 @pytest.mark.parametrize("element", ["i8", "i16"])
-def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: str) -> None:
+def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: str):
     text = on_tiles(
         f"%r = arith.remsi %a, %b : tensor<16x{element}>", f"{element} {element}", element
     )
@@ -65,7 +65,7 @@ def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: st
 
 
 @pytest.mark.parametrize("element", ["f16", "f32"])
-def test_fp8_towards_zero(element: str) -> None:
+def test_fp8_towards_zero(element: str):
     body = f"""%n = tt.fp_to_fp %a, rounding = rtz : tensor<16x{element}> -> tensor<16xf8E5M2>
     %r = tt.bitcast %n : tensor<16xf8E5M2> -> tensor<16xi8>"""
     a = (numbers(element, (16,)) * 1.3).astype(DTYPES[element])
@@ -89,7 +89,7 @@ CASTS = [
 
 
 @pytest.mark.parametrize(("name", "from_", "to", "function"), CASTS, ids=[x[0] for x in CASTS])
-def test_casts(name: str, from_: str, to: str, function: Callable[[Any], Any]) -> None:
+def test_casts(name: str, from_: str, to: str, function: Callable[[Any], Any]):
     body = f"%r = {name} %a : tensor<16x{from_}> to tensor<16x{to}>"
     a = numbers(from_, (16,))
     [_, got] = run(on_tiles(body, from_, to), a, np.zeros(16, DTYPES[to]))
@@ -105,7 +105,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("predicate", ORDERS)
-def test_comparisons_of_floats(predicate: str) -> None:
+def test_comparisons_of_floats(predicate: str):
     """Of numbers and of NaN on either side."""
     body = f"""%r = arith.cmpf {predicate}, %a, %b : tensor<16xf32>"""
     a, b = numbers("f32", (16,)), numbers("f32", (16,), 1)
@@ -132,14 +132,14 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("body", "element", "from_", "to", "function"), SHAPES)
-def test_shapes(body: str, element: str, from_: str, to: str, function: Any) -> None:
+def test_shapes(body: str, element: str, from_: str, to: str, function: Any):
     a = numbers(element, tuple(map(int, from_.split("x"))))
     out = np.zeros(tuple(map(int, to.split("x"))), DTYPES[element])
     [_, got] = run(on_tiles(body, element, element, from_, to), a, out)
     np.testing.assert_array_equal(got, function(a))
 
 
-def test_gather_takes_rows_by_their_numbers() -> None:
+def test_gather_takes_rows_by_their_numbers():
     body = (
         "%r = tt.gather %a[%b] {axis = 0 : i32} : (tensor<16xf32>, tensor<16xi32>) -> "
         "tensor<16xf32>"
@@ -149,7 +149,7 @@ def test_gather_takes_rows_by_their_numbers() -> None:
     np.testing.assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
 
 
-def test_gather_takes_pointers() -> None:
+def test_gather_takes_pointers():
     text = """module {
   tt.func public @k(%p: !tt.ptr<i32>, %out: !tt.ptr<i32>) {
     %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
@@ -172,7 +172,7 @@ def test_gather_takes_pointers() -> None:
     np.testing.assert_array_equal(got, a[::-1])
 
 
-def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
+def test_products_and_sums_are_one_rounding_unless_told_otherwise():
     body = "%m = arith.mulf %a, %b : tensor<16xf32>\n%r = arith.addf %m, %c : tensor<16xf32>"
     a, b = (np.float32(1 + 2.0**-12) * np.ones(16, np.float32) for _ in range(2))
     c = -np.ones(16, np.float32)
@@ -183,7 +183,7 @@ def test_products_and_sums_are_one_rounding_unless_told_otherwise() -> None:
     np.testing.assert_array_equal(apart, a * b + c)
 
 
-def test_approximate_quotients() -> None:
+def test_approximate_quotients():
     a, b = numbers("f32", (16,)), np.abs(numbers("f32", (16,), 1)) + 1
     text = on_tiles("%r = tt.approx_divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
     [*_, got] = run(text, a, b, np.zeros(16, np.float32))
@@ -203,7 +203,7 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize(("name", "from_", "to", "law"), FUNCTIONS, ids=[x[0] for x in FUNCTIONS])
-def test_functions_of_libdevice_by_name(name: str, from_: str, to: str, law: Any) -> None:
+def test_functions_of_libdevice_by_name(name: str, from_: str, to: str, law: Any):
     a = np.abs(numbers(from_, (16,)))
     text = on_tiles(EXTERNAL.format(name, from_, to), from_, to)
     [_, got] = run(text, a, np.zeros(16, DTYPES[to]))
@@ -215,20 +215,20 @@ def test_functions_of_libdevice_by_name(name: str, from_: str, to: str, law: Any
     [("f32", "a function of libdevice that is known, got __nv_lgammaf; nearest legal: __nv_"),
      ("f64", r"\(f32\) -> f32, or f16 or bf16 alone for __nv_expf, got \(f64\) -> f64")],
 )  # fmt: skip
-def test_what_libdevice_has_not(element: str, message: str) -> None:
+def test_what_libdevice_has_not(element: str, message: str):
     name = "__nv_lgammaf" if element == "f32" else "__nv_expf"
     with pytest.raises(OpError, match=message):
         converted(on_tiles(EXTERNAL.format(name, element, element), element, element))
 
 
-def test_the_error_function() -> None:
+def test_the_error_function():
     a = numbers("f32", (16,))
     text = on_tiles("%r = math.erf %a : tensor<16xf32>", "f32", "f32")
     [_, got] = run(text, a, np.zeros(16, np.float32))
     np.testing.assert_allclose(got, [math.erf(x) for x in a], rtol=3e-7)
 
 
-def test_exp2_flushes_to_zero() -> None:
+def test_exp2_flushes_to_zero():
     """As `ex2.approx.ftz` of Triton's compiler does: 2^-127 is subnormal."""
     x = np.array([-126, -126.5, -127, 3] * 4, np.float32)
     text = on_tiles("%r = math.exp2 %a : tensor<16xf32>", "f32", "f32")
@@ -236,7 +236,7 @@ def test_exp2_flushes_to_zero() -> None:
     np.testing.assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
 
 
-def test_division_is_within_two_ulp_at_every_level() -> None:
+def test_division_is_within_two_ulp_at_every_level():
     text = on_tiles("%r = arith.divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
     assert tw.compile(text, "sm_90a").ptx.count("div.full.f32") == 1
     a, b = numbers("f32", (16,)) / np.float32(3), numbers("f32", (16,), 1) + np.float32(0.7)

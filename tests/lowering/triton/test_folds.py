@@ -35,7 +35,7 @@ REDUCTIONS = [
 
 
 @pytest.mark.parametrize(("region", "element", "function"), REDUCTIONS)
-def test_reductions_of_rows(region: str, element: str, function: Any) -> None:
+def test_reductions_of_rows(region: str, element: str, function: Any):
     """The last region has no identity: each of four levels doubles."""
     a = numbers(element, (4, 16))
     text = on_tiles(fold("reduce", region, element, "4x16", "4"), element, element, "4x16", "4")
@@ -58,7 +58,7 @@ ARGMAX = """
     }) : (tensor<16xi32>, tensor<16xi32>) -> (i32, i32)"""
 
 
-def test_argmax_takes_the_first_of_equal_elements() -> None:
+def test_argmax_takes_the_first_of_equal_elements():
     a = np.array([1, 5, 3, 5] * 4, np.int32)
     [_, got] = run(on_tiles(ARGMAX, "i32", "i32", "16", ""), a, np.zeros(1, np.int32))
     assert got[0] == 1
@@ -75,7 +75,7 @@ SCANS = [
 
 
 @pytest.mark.parametrize(("region", "reverse", "function"), SCANS)
-def test_scans_of_rows(region: str, reverse: str, function: Any) -> None:
+def test_scans_of_rows(region: str, reverse: str, function: Any):
     """Of regions with an identity, and of those that keep the last, or the first."""
     a = numbers("i32", (4, 16))
     body = "%c0 = arith.constant 0 : i32\n    " + fold(
@@ -85,7 +85,7 @@ def test_scans_of_rows(region: str, reverse: str, function: Any) -> None:
     np.testing.assert_array_equal(got, function(a))
 
 
-def test_a_scan_of_maxima_keeps_a_nan_that_stands_first() -> None:
+def test_a_scan_of_maxima_keeps_a_nan_that_stands_first():
     a = numbers("f32", (1, 16))
     a[0, :1] = np.nan
     region = "%z = arith.maxnumf %x, %y : f32"
@@ -108,7 +108,7 @@ BRANCHES = """
     }) : (tensor<16xi32>, tensor<16xi32>) -> tensor<16xi32>"""
 
 
-def test_branches_of_elements_choose() -> None:
+def test_branches_of_elements_choose():
     a, b = numbers("i32", (16,)), numbers("i32", (16,), 1)
     [*_, got] = run(on_tiles(BRANCHES, "i32 i32", "i32"), a, b, np.zeros(16, np.int32))
     np.testing.assert_array_equal(got, np.where(a < b, -1, 1))

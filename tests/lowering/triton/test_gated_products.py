@@ -78,7 +78,7 @@ def kernel(trips: int, warps: int) -> str:
 """
 
 
-def test_bits_are_those_of_whole_tiles() -> None:
+def test_bits_are_those_of_whole_tiles():
     """The MMAs leave out the bits that a conversion to tf32 would."""
     numbers, text = np.random.default_rng(1), kernel(2, 1)
     q = numbers.standard_normal((ROWS, 2 * STEP)).astype(ml_dtypes.bfloat16)
@@ -94,23 +94,23 @@ def test_bits_are_those_of_whole_tiles() -> None:
     assert "8192" not in tw.compile(text, arch="sm_90a").ptx, "the bits are masked"
 
 
-def test_a_condition_that_holds_is_none() -> None:
+def test_a_condition_that_holds_is_none():
     """The product is in the loop itself, so that what it multiplies is loaded ahead."""
     assert "cuda_tile.if" not in str(converted(kernel(2, 4)))
 
 
-def test_few_warps_multiply_few_rows() -> None:
+def test_few_warps_multiply_few_rows():
     """One warp is enough for two MMAs side by side; four are what a launch says by itself."""
     for warps, threads in ((1, 32), (2, 64), (8, 64)):
         assert f".reqntid {threads}," in tw.compile(kernel(2, warps), arch="sm_90a").ptx
 
 
-def test_no_more_stages_than_iterations() -> None:
+def test_no_more_stages_than_iterations():
     short, long = (tw.compile(kernel(trips, 1), arch="sm_90a").shared_bytes for trips in (1, 16))
     assert short < long
 
 
-def test_loads_that_meet_have_one_layout() -> None:
+def test_loads_that_meet_have_one_layout():
     """Elements of bf16 and of f32, the latter computed first, are in the same lanes."""
     tile, at = "tensor<16x128x", "tensor<16x128x!tt.ptr<"
     text = f"""tt.func public @k(%q: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}},

@@ -60,7 +60,7 @@ GATHERED = """tt.func public @k(%rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}
 }"""  # noqa: E501
 
 
-def test_rows_that_are_gathered_are_loaded_ahead() -> None:
+def test_rows_that_are_gathered_are_loaded_ahead():
     """Though the loop shapes their mask: which rows there are is known before it, and what it
     advances by is a multiple of its step."""
     ptx = tw.compile(GATHERED, "sm_80").ptx
@@ -118,7 +118,7 @@ PAGED = """tt.func public @k(%pages: !tt.ptr<i32> {tt.divisibility = 16 : i32},
 
 @pytest.mark.parametrize("length", [0, 32, 224])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
-def test_rows_by_numbers_of_the_loop_are_loaded_ahead(arch: str, length: int) -> None:
+def test_rows_by_numbers_of_the_loop_are_loaded_ahead(arch: str, length: int):
     """The numbers, too, and none beyond the last one."""
     ptx = tw.compile(PAGED, arch).ptx
     body = ptx[ptx.index("_body:") :]
@@ -169,7 +169,7 @@ COLUMNS = """tt.func public @k(%rows: !tt.ptr<i32>, %a: !tt.ptr<f16> {tt.divisib
 }"""
 
 
-def test_gathered_columns_are_loaded_along_their_neighbours() -> None:
+def test_gathered_columns_are_loaded_along_their_neighbours():
     """Of a matrix that is loaded transposed, eight elements at a time."""
     assert "ld.global.v4.b32" in tw.compile(COLUMNS, "sm_90a").ptx
     a = np.random.default_rng(0).standard_normal((40, 64)).astype(np.float16)

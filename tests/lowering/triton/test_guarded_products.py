@@ -96,7 +96,7 @@ TEXT = f"""module attributes {{"ttg.num-warps" = 1 : i32, tt.disjoint = true}} {
 """
 
 
-def test_rows_come_ahead_and_are_read_once() -> None:
+def test_rows_come_ahead_and_are_read_once():
     """Both blocks are copied ahead of the branch, whose products have fragments of that in front of
     it; the sums go to rows by four shuffles, and a mask of rows and columns is no predicate an
     element."""
@@ -108,7 +108,7 @@ def test_rows_come_ahead_and_are_read_once() -> None:
 
 
 @pytest.mark.parametrize("rows", [9, 16, 21, 32])
-def test_results_are_those_of_whole_tiles(rows: int) -> None:
+def test_results_are_those_of_whole_tiles(rows: int):
     """What lies beyond the last row is not there."""
     numbers = np.random.default_rng(1).standard_normal((rows, DEPTH)) / 8
     k = numbers.astype(ml_dtypes.bfloat16)

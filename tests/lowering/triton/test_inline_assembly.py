@@ -64,7 +64,7 @@ SNIPPETS: list[tuple[str, str, str, str, int, Callable[..., Any]]] = [
 )  # fmt: skip
 def test_snippets(
     text: str, constraints: str, inputs: str, result: str, pack: int, law: Any, level: Any
-) -> None:
+):
     arrays = [numbers(element, (16,), seed) for seed, element in enumerate(inputs.split())]
     kernel = on_tiles(inline(text, constraints, inputs, result, pack), inputs, result)
     out = np.zeros(16, DTYPES[result])
@@ -72,7 +72,7 @@ def test_snippets(
     np.testing.assert_array_equal(got, law(*arrays))
 
 
-def test_several_results_of_packed_elements() -> None:
+def test_several_results_of_packed_elements():
     text = "add.s32 $0, $2, $2; sub.s32 $1, 0, $2;"
     body = inline(text, "=r,=r,r", "i32", "i32 i32").replace("%r =", "%x, %y =")
     kernel = on_tiles(f"{body}\n%r = arith.muli %x, %y : tensor<16xi32>", "i32", "i32")
@@ -98,13 +98,13 @@ COPY = """module {
 """
 
 
-def test_memory_is_accessed_in_the_order_of_the_program() -> None:
+def test_memory_is_accessed_in_the_order_of_the_program():
     a = numbers("i8", (16,))
     [_, got] = run(COPY, a, np.zeros(16, np.int8))
     np.testing.assert_array_equal(got, a << 3)
 
 
-def test_waits_for_other_grids() -> None:
+def test_waits_for_other_grids():
     """As Triton's `gdc_wait` has them: a result that nothing writes."""
     text = """module {
   tt.func public @k(%p: !tt.ptr<i32>) {
@@ -123,7 +123,7 @@ def test_waits_for_other_grids() -> None:
 
 
 @at_levels("program", "ptx")
-def test_times_and_the_multiprocessor_of_a_block(level: Any) -> None:
+def test_times_and_the_multiprocessor_of_a_block(level: Any):
     """All threads go one way by a time, as the barrier in the branch needs it."""
     text = """module {
   tt.func public @k(%p: !tt.ptr<i64>, %q: !tt.ptr<i32>) {
@@ -184,7 +184,7 @@ def test_times_and_the_multiprocessor_of_a_block(level: Any) -> None:
      ("mov.b32 $0, $1;", "=r", "expected constraints of 1 registers of results and 1 of operands"),
      ("mov.b32 $0, $1;", "=q,r", "expected constraints r, l, h, f or d, got q; nearest legal: r")],
 )  # fmt: skip
-def test_what_is_refused(text: str, constraints: str, message: str) -> None:
+def test_what_is_refused(text: str, constraints: str, message: str):
     kernel = on_tiles(inline(text, constraints, "i32", "i32"), "i32", "i32")
     with pytest.raises(OpError, match=message):
         converted(kernel)

@@ -34,7 +34,7 @@ TEXT = """module attributes {"ttg.num-warps" = 1 : i32} {
 
 
 @pytest.mark.parametrize("n", [-(1 << 40) + 9, 0, 2, 7, 16, 1 << 40])
-def test_numbers_are_compared_in_32_bits(n: int) -> None:
+def test_numbers_are_compared_in_32_bits(n: int):
     assert "setp.lt.s64" not in tw.compile(TEXT, "sm_90a").ptx
     args = [np.zeros(32, np.int32), n]
     (got, *_) = tw.interpret(TEXT, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")

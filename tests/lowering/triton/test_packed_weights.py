@@ -80,7 +80,7 @@ PACKED = """tt.func public @k(%a: !tt.ptr<f16> {tt.divisibility = 16 : i32},
 }"""  # noqa: E501
 
 
-def test_bytes_and_scales_are_loaded_once() -> None:
+def test_bytes_and_scales_are_loaded_once():
     """A byte for its two numbers, iterations ahead, and a scale for all of an iteration's along K,
     where threads lay down what they have of it 16 bytes at a time."""
     ptx = tw.compile(PACKED, "sm_90a").ptx
@@ -135,7 +135,7 @@ UNPACKED = """tt.func public @k(%a: !tt.ptr<i32> {tt.divisibility = 16 : i32},
 }"""
 
 
-def test_lanes_store_side_by_side_what_words_become() -> None:
+def test_lanes_store_side_by_side_what_words_become():
     """16 bytes of each word: lanes that loaded four words each would store 64 bytes apart."""
     ptx = tw.compile(UNPACKED, "sm_90a").ptx
     assert "ld.global.b32" in ptx and "ld.global.v4" not in ptx and "st.global.v4" in ptx

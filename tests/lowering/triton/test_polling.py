@@ -39,12 +39,12 @@ HANDED_OVER = """module {
 """
 
 
-def test_a_program_waits_for_others() -> None:
+def test_a_program_waits_for_others():
     arrays = [np.zeros(4, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32)]
     assert run(HANDED_OVER, *arrays, grid=(5,))[2][0] == 7
 
 
-def test_no_clock() -> None:
+def test_no_clock():
     text = HANDED_OVER.replace("%one\n", "%one timeout %ns\n")
     text = text.replace("%c0 =", "%ns = arith.constant 5 : i64\n    %c0 =", 1)
     with pytest.raises(OpError, match="expected no timeout"):

@@ -39,7 +39,7 @@ COLLATZ = """module {
 """
 
 
-def test_loops_until_a_condition() -> None:
+def test_loops_until_a_condition():
     [got] = run(COLLATZ, 27, np.zeros(1, np.int32))
     assert got[0] == 111
 
@@ -69,7 +69,7 @@ EARLY = """module {
 
 
 @pytest.mark.parametrize(("n", "want"), [(-1, 0), (3, 6), (9, 10)])
-def test_branches_that_return_and_branches_that_meet(n: int, want: int) -> None:
+def test_branches_that_return_and_branches_that_meet(n: int, want: int):
     [got] = run(EARLY, n, np.zeros(1, np.int32))
     assert got[0] == want
 
@@ -91,14 +91,14 @@ LOOP = """module {
 """
 
 
-def test_arguments_that_share_memory_are_in_program_order() -> None:
+def test_arguments_that_share_memory_are_in_program_order():
     """Each iteration reads the word that the one before wrote, through another argument."""
     memory = np.zeros(9, np.int32)
     [_, got] = run(LOOP, memory[:8], memory[1:], 8)
     np.testing.assert_array_equal(got, np.arange(1, 9))
 
 
-def test_loads_alone_are_not_ordered() -> None:
+def test_loads_alone_are_not_ordered():
     """Loads take no token of loads; the store takes that of both."""
     body = "%r = arith.addi %a, %b : tensor<16xi32>"
     text = str(converted(on_tiles(body, "i32 i32", "i32")))
@@ -117,7 +117,7 @@ DOT = """%z = arith.constant dense<0.0> : tensor<16x16xf32>
     ("precision", "error"),
     [("ieee", 1e-6), ("tf32", 4e-3), ("tf32x3", 2e-6), ("bf16x3", 2e-4), ("bf16x6", 2e-6)],
 )
-def test_products_of_f32(precision: str, error: float) -> None:
+def test_products_of_f32(precision: str, error: float):
     """Each as near as it says, and not much nearer."""
     random = np.random.default_rng(0)
     a, b = (random.standard_normal((16, 16)).astype(np.float32) for _ in range(2))
@@ -145,7 +145,7 @@ DESCRIPTOR = """module {
 
 
 @pytest.mark.parametrize(("padding", "outside"), [("", 0.0), ("{padding = 2 : i32}", np.nan)])
-def test_a_descriptor_ends_where_its_tensor_does(padding: str, outside: float) -> None:
+def test_a_descriptor_ends_where_its_tensor_does(padding: str, outside: float):
     """Of a block of 4 x 4, 3 x 4 are in the tensor of 5 x 6; what is not there is not written."""
     a = numbers("f32", (5, 6))
     [_, got] = run(DESCRIPTOR.replace("PADDING", padding), a, np.zeros_like(a), 5, 6)
@@ -156,7 +156,7 @@ def test_a_descriptor_ends_where_its_tensor_does(padding: str, outside: float) -
     np.testing.assert_array_equal(got, want)
 
 
-def test_facts_of_parameters_are_assumed() -> None:
+def test_facts_of_parameters_are_assumed():
     text = """module {
       tt.func public @k(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
         %x = tt.load %p : !tt.ptr<f32>
@@ -213,12 +213,12 @@ OCTET = """module {
         ("module {}", "expected a public tt.func, got none"),
     ],
 )
-def test_what_is_refused(text: str, message: str) -> None:
+def test_what_is_refused(text: str, message: str):
     with pytest.raises(OpError, match=message):
         converted(text)
 
 
-def test_a_grid_of_programs() -> None:
+def test_a_grid_of_programs():
     text = """module {
       tt.func public @k(%p: !tt.ptr<i32>) {
         %x = tt.get_program_id x : i32
@@ -235,7 +235,7 @@ def test_a_grid_of_programs() -> None:
     np.testing.assert_array_equal(got, np.arange(6))
 
 
-def test_a_flag_orders_the_blocks_that_pass_it_on() -> None:
+def test_a_flag_orders_the_blocks_that_pass_it_on():
     """Each program waits until the one before it has released the flag, and reads what it wrote."""
     text = """module {
       tt.func public @k(%flag: !tt.ptr<i32>, %p: !tt.ptr<i32>) {

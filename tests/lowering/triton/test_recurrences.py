@@ -104,7 +104,7 @@ def recurrence() -> str:
   }} }}"""
 
 
-def test_what_a_recurrence_waits_for() -> None:
+def test_what_a_recurrence_waits_for():
     """Two CTAs share a multiprocessor; sums stay where they are, what two products multiply is laid
     down once, and few numbers come an iteration early, where there is one."""
     text = recurrence()
@@ -150,7 +150,7 @@ def test_what_a_recurrence_waits_for() -> None:
     np.testing.assert_array_equal(*(x[0] for x in (program, ptx)))
 
 
-def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta() -> None:
+def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta():
     """H is stored, and (e^G K)^T V is added to e^g H, where g is the last row of G."""
     text = f"""module attributes {{tt.disjoint = true, "ttg.num-warps" = 4 : i32}} {{
   tt.func public @k(%k: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}},
@@ -213,7 +213,7 @@ def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta() -> None:
     assert np.abs(ptx[64:].astype(np.float32)).max() > 1
 
 
-def test_what_tiles_beside_one_another_wait_for() -> None:
+def test_what_tiles_beside_one_another_wait_for():
     """U = A (V / 2) by columns: V is on its way before A is there."""
     text = f"""module attributes {{tt.disjoint = true, "ttg.num-warps" = 4 : i32}} {{
   tt.func public @k(%a: !tt.ptr<bf16> {{tt.divisibility = 16 : i32}},

@@ -45,7 +45,7 @@ tt.func public @k(%a: !tt.ptr<f16> {{tt.divisibility = 16 : i32}},
     ],
     ids=["disjoint", "unknown", "in place", "small"],
 )
-def test_rows_are_loaded_again(text: str, *, again: bool) -> None:
+def test_rows_are_loaded_again(text: str, *, again: bool):
     """Where nothing that the kernel writes is there, and they fill half of the registers."""
     kernel = tw.compile(text, "sm_90a")
     accesses = re.findall("(ld|st)\\.global", kernel.ptx)

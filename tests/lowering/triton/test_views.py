@@ -110,7 +110,7 @@ ALIKE = {
 
 
 @pytest.mark.parametrize("name", ALIKE)
-def test_views_are_what_pointers_are(name: str) -> None:
+def test_views_are_what_pointers_are(name: str):
     """Of a grid larger than the matrix, whose last tiles lie outside of it."""
     text = kernel(**ALIKE[name])
     module, remarks = seen_through(text)
@@ -161,7 +161,7 @@ ODD = f"""%r2 = arith.constant dense<3> : {ROW}
         ({"rows": ODD}, "its mask is not that a row or a column is below a number"),
     ],
 )
-def test_what_is_not_seen_through_is_told(given: dict[str, str], why: str) -> None:
+def test_what_is_not_seen_through_is_told(given: dict[str, str], why: str):
     """A remark says why."""
     module, remarks = seen_through(kernel(**given))
     assert f"'cuda_tile.load_ptr_tko' has a pointer for each element: {why}" in remarks
@@ -185,7 +185,7 @@ DESCRIBED = """tt.func public @k(%a: !tt.tensordesc<tensor<64x64xf16>>, %an: i32
 
 
 @pytest.mark.parametrize("padding", ["zero", "nan"])
-def test_a_descriptor_says_when_it_pads_with_nan(padding: str) -> None:
+def test_a_descriptor_says_when_it_pads_with_nan(padding: str):
     """By TMA too, whose map is made with what the launch says."""
     assert "global.tile" in tw.compile(DESCRIBED, "sm_90a").ptx
     x, y = (np.random.default_rng(i).standard_normal((64, 64)).astype(np.float16) for i in (0, 1))
@@ -200,7 +200,7 @@ def test_a_descriptor_says_when_it_pads_with_nan(padding: str) -> None:
     np.testing.assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
 
 
-def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
+def test_loads_wait_for_no_store_where_memory_is_disjoint():
     """By a caller's promise, of what is not written."""
     loop = """scf.for %k = %zero to %n step %one : i32 {
       %r = arith.muli %k, %eight : i32
@@ -235,7 +235,7 @@ def test_loads_wait_for_no_store_where_memory_is_disjoint() -> None:
 @pytest.mark.parametrize(
     "more, free", [("", True), ("tt.store %c, %f : !tt.ptr<f32>", False), ("atomic", False)]
 )
-def test_single_stores_wait_for_no_other_where_memory_is_disjoint(more: str, free: bool) -> None:
+def test_single_stores_wait_for_no_other_where_memory_is_disjoint(more: str, free: bool):
     """Those through parameters that nothing else is through, in kernels without atomics."""
     if more == "atomic":
         more = """%y = arith.constant true
@@ -253,7 +253,7 @@ def test_single_stores_wait_for_no_other_where_memory_is_disjoint(more: str, fre
     assert isinstance(last.token.owner, MakeTokenOp) == free
 
 
-def test_rows_that_begin_at_multiples_have_a_stride_that_is_one() -> None:
+def test_rows_that_begin_at_multiples_have_a_stride_that_is_one():
     """By `tl.multiple_of`, of the stride that is loaded and of the pointer."""
     said = kernel(
         pointers="%p = tt.addptr %as, %from {tt.divisibility = dense<16> : tensor<2xi32>} : "
@@ -325,7 +325,7 @@ NUMBERED = """%xs = tt.addptr %at, %x : !tt.ptr<i32>, i32
 
 
 @pytest.mark.parametrize("numbered", [False, True])
-def test_sequences_are_a_dimension_and_come_by_tma(numbered: bool) -> None:
+def test_sequences_are_a_dimension_and_come_by_tma(numbered: bool):
     """The stride from one to the next is a multiple of their length, which is a parameter, also
     where their numbers lie in memory; tiles that are stored have a number that is computed of it,
     and a stride that is known."""
@@ -387,7 +387,7 @@ def guarded(guard: str, loop: bool) -> str:
         ("%g = arith.cmpi sge, %i, %c0 : i32", False),
     ],
 )
-def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool) -> None:
+def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool):
     """Rows that may lie in front of the first one are loaded by pointers."""
     text = guarded(guard, loop)
     module, _ = seen_through(text)
@@ -400,7 +400,7 @@ def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool) -
     assert (left[0][1][:72] == source[:72]).all()
 
 
-def test_rows_that_wrap_around_may_be_masked_by_more() -> None:
+def test_rows_that_wrap_around_may_be_masked_by_more():
     """What is stored of rows leaves those behind the end out, whatever else it leaves out."""
     rows = f"""%odd = arith.constant dense<3> : {ROW}
     %ra = arith.cmpi ne, %i, %odd : {ROW}

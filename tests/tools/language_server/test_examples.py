@@ -18,7 +18,7 @@ SOME = {"gemm_sm80": "sm_80", "gemm_sm90": "sm_90a", "gemm_sm100_2sm": "sm_100a"
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_every_name_leads_to_its_definition(name: str) -> None:
+def test_every_name_leads_to_its_definition(name: str):
     text = (EXAMPLES / f"{name}.mlir").read_text()
     index = NameIndex.of(text, name)
     code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)
@@ -31,7 +31,7 @@ def test_every_name_leads_to_its_definition(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_emitted_ptx_is_not_blamed(name: str) -> None:
+def test_emitted_ptx_is_not_blamed(name: str):
     ptx = tw.compile((EXAMPLES / f"{name}.mlir").read_text(), SOME[name]).ptx
     assert diagnose(ptx, f"{name}.ptx") == []
     lines = [line.strip().removesuffix(" }") for line in ptx.splitlines()]
@@ -40,7 +40,7 @@ def test_emitted_ptx_is_not_blamed(name: str) -> None:
 
 
 @pytest.mark.parametrize("place", range(0, 800, 37))
-def test_a_torn_text_has_diagnostics_and_no_traceback(place: int) -> None:
+def test_a_torn_text_has_diagnostics_and_no_traceback(place: int):
     """Each place of a text that ends there, as one that is being typed."""
     text = (EXAMPLES / "mma.mlir").read_text()[:place]
     try:

@@ -45,14 +45,14 @@ def f(a):
           "function": "f", "string": "'Text.' \"x\"", "number": "0"}),
     ],
 )  # fmt: skip
-def test_every_kind_of_token(name: str, text: str, expected: dict[str, str]) -> None:
+def test_every_kind_of_token(name: str, text: str, expected: dict[str, str]):
     kinds: dict[str, dict[str, None]] = {}
     for start, end, kind in tokens(text, name):
         kinds.setdefault(KINDS[kind], {})[text[start:end]] = None
     assert {kind: " ".join(words) for kind, words in kinds.items()} == expected
 
 
-def test_patterns_are_those_of_javascript() -> None:
+def test_patterns_are_those_of_javascript():
     """Nothing that Python alone has: named groups, flags, anchors of its own."""
     for pattern, kinds in LANGUAGES.values():
         assert re.compile(pattern).groups == len(kinds) and set(kinds) <= set(KINDS)

@@ -73,7 +73,7 @@ def editor() -> Iterator[Editor]:
     assert editor.server.wait(10) == 0
 
 
-def test_diagnostics_follow_what_is_typed(editor: Editor) -> None:
+def test_diagnostics_follow_what_is_typed(editor: Editor):
     uri = "file:///folder/typed.mlir"
     assert editor.open("typed.mlir", MMA) == []
     place = editor.at("typed.mlir", "16x8x16")["position"]
@@ -90,14 +90,14 @@ def test_diagnostics_follow_what_is_typed(editor: Editor) -> None:
     assert editor.published(uri, 3) == []
 
 
-def test_diagnostics_of_the_stages(editor: Editor) -> None:
+def test_diagnostics_of_the_stages(editor: Editor):
     text = (ROOT / "examples" / "gemm_sm100.mlir").read_text()
     [wrong] = editor.open("sm100.mlir", text)
     assert wrong["message"].endswith("got target sm_90a")
     assert editor.piece("sm100.mlir", wrong["range"])[1].startswith("cute_nvgpu.tmem.alloc")
 
 
-def test_every_fault_has_its_place(editor: Editor) -> None:
+def test_every_fault_has_its_place(editor: Editor):
     text = BLOCKS.replace("func.return %i", "func.return %done").replace(
         "arith.addi %i, %one", "arith.addi %i, %unknown"
     )
@@ -105,7 +105,7 @@ def test_every_fault_has_its_place(editor: Editor) -> None:
     assert editor.piece("wrong.mlir", wrong["range"]) == (10, "%unknown")
 
 
-def test_diagnostics_of_ptx(editor: Editor) -> None:
+def test_diagnostics_of_ptx(editor: Editor):
     """By the target that it names; an instruction that nobody judges is none."""
     wrong = editor.open("other.ptx", PTX)
     assert [one["range"]["start"]["line"] + 1 for one in wrong] == [8, 10]
@@ -116,7 +116,7 @@ def test_diagnostics_of_ptx(editor: Editor) -> None:
 
 
 @pytest.mark.parametrize(("name", "what"), [("mma.mlir", "sm80.mma"), ("kernel.ptx", "mma.sync")])
-def test_hovers_explain_an_instruction(name: str, what: str, editor: Editor) -> None:
+def test_hovers_explain_an_instruction(name: str, what: str, editor: Editor):
     shown = editor.ask("textDocument/hover", editor.at(name, what, 2))
     assert "\n".join(explanation(BF16)) in shown["contents"]["value"]
 
@@ -132,7 +132,7 @@ def k(a):
 """
 
 
-def test_diagnostics_of_python(editor: Editor) -> None:
+def test_diagnostics_of_python(editor: Editor):
     """It answers nothing else of Python, which other servers know."""
     [wrong] = editor.open("k.py", CUTILE)
     assert editor.piece("k.py", wrong["range"]) == (7, "ct.load") and wrong["severity"] == 1
@@ -141,14 +141,12 @@ def test_diagnostics_of_python(editor: Editor) -> None:
     assert editor.ask("textDocument/documentSymbol", editor.at("k.py", "ct.load")) == []
 
 
-def test_hovers_say_why_there_is_none(editor: Editor) -> None:
+def test_hovers_say_why_there_is_none(editor: Editor):
     shown = editor.ask("textDocument/hover", editor.at("kernel.ptx", "f32.tf32"))
     assert "nearest legal" in shown["contents"]["value"]
 
 
-def test_without_pygls_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_without_pygls_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: Any):
     server = "tilewright.tools.language_server.server"
     monkeypatch.delitem(sys.modules, server, raising=False)
     monkeypatch.setitem(sys.modules, "lsprotocol", None)
@@ -158,7 +156,7 @@ def test_without_pygls_it_says_what_to_install(
     assert capsys.readouterr().err.endswith("nearest legal: pip install tilewright[lsp]\n")
 
 
-def test_hovers_know_values_and_ops(editor: Editor) -> None:
+def test_hovers_know_values_and_ops(editor: Editor):
     shown = editor.ask("textDocument/hover", editor.at("blocks.mlir", "%one :", 1))
     assert "%one : index" in shown["contents"]["value"]
     assert editor.piece("blocks.mlir", shown["range"]) == (10, "%one")
@@ -167,7 +165,7 @@ def test_hovers_know_values_and_ops(editor: Editor) -> None:
     assert editor.ask("textDocument/hover", editor.at("blocks.mlir", "😀")) is None
 
 
-def test_hovers_draw_layouts(editor: Editor) -> None:
+def test_hovers_draw_layouts(editor: Editor):
     editor.open(
         "layout.mlir", '!t = !cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">'
     )
@@ -198,9 +196,7 @@ def test_hovers_draw_layouts(editor: Editor) -> None:
         ("kernel.ptx", "k_param_0]", 1, 3, "k_param_0"),
     ],
 )  # fmt: skip
-def test_definitions(
-    name: str, what: str, more: int, line: int, defined: str, editor: Editor
-) -> None:
+def test_definitions(name: str, what: str, more: int, line: int, defined: str, editor: Editor):
     found = editor.ask("textDocument/definition", editor.at(name, what, more))
     assert editor.piece(name, found["range"]) == (line, defined)
 
@@ -215,9 +211,7 @@ def test_definitions(
         ("kernel.ptx", "%r4}", []),
     ],
 )
-def test_references_and_their_new_name(
-    name: str, what: str, lines: list[int], editor: Editor
-) -> None:
+def test_references_and_their_new_name(name: str, what: str, lines: list[int], editor: Editor):
     at = editor.at(name, what)
     places = editor.ask("textDocument/references", at | {"context": {"includeDeclaration": True}})
     shown = [editor.piece(name, place["range"]) for place in places]
@@ -234,12 +228,12 @@ def test_references_and_their_new_name(
 
 
 @pytest.mark.parametrize("new", ["%n", "a b", "1", ""])
-def test_names_that_are_taken_or_none_are_refused(new: str, editor: Editor) -> None:
+def test_names_that_are_taken_or_none_are_refused(new: str, editor: Editor):
     at = editor.at("blocks.mlir", "%i, %n")
     assert editor.ask("textDocument/rename", at | {"newName": new}) is None
 
 
-def test_the_outline_and_the_colours(editor: Editor) -> None:
+def test_the_outline_and_the_colours(editor: Editor):
     def document(name: str) -> dict[str, Any]:
         return {"textDocument": {"uri": f"file:///folder/{name}"}}
 
@@ -279,7 +273,7 @@ def test_the_outline_and_the_colours(editor: Editor) -> None:
         ]),
     ],
 )  # fmt: skip
-def test_completions(name: str, typed: str, expected: list[str], editor: Editor) -> None:
+def test_completions(name: str, typed: str, expected: list[str], editor: Editor):
     """Of what sm_90a runs: a piece where more may follow, all where nothing else does."""
     number = next(editor.numbers)
     name = f"{number}{name}"
@@ -306,7 +300,7 @@ def changed(editor: Editor, name: str, text: str, version: int) -> str:
     return uri
 
 
-def test_a_text_that_takes_too_long() -> None:
+def test_a_text_that_takes_too_long():
     """It gets a warning; meanwhile other requests are answered, and a new text is looked at."""
     editor = Editor("--seconds", "1.5")
     editor.ask("initialize", {"capabilities": {}, "processId": None})
@@ -329,7 +323,7 @@ def test_a_text_that_takes_too_long() -> None:
     assert editor.server.wait(10) == 0
 
 
-def test_a_text_that_changed_meanwhile() -> None:
+def test_a_text_that_changed_meanwhile():
     """The analysis of the older one is ended, long before its time is up; it is not published."""
     editor = Editor("--seconds", "300")
     editor.ask("initialize", {"capabilities": {}, "processId": None})

@@ -112,7 +112,7 @@ def line_of(text: str, words: str) -> int:
     return text[: text.index(words)].count("\n") + 1
 
 
-def test_kernels_of_cutile(tmp_path: Path) -> None:
+def test_kernels_of_cutile(tmp_path: Path):
     """Each by itself; only what they refer to runs, and no file on the disk is read for it."""
     remark, *errors = told(CUTILE, tmp_path / "edited.py")
     line = line_of(CUTILE, "scaled(ct.load")
@@ -131,7 +131,7 @@ def test_kernels_of_cutile(tmp_path: Path) -> None:
     assert plain.startswith("expected a @ct.kernel or @triton.jit function, got <function plain")
 
 
-def test_kernels_of_triton(tmp_path: Path) -> None:
+def test_kernels_of_triton(tmp_path: Path):
     """Also the function that a kernel calls, and one that is tuned: by its first configuration."""
     findings = told(TRITON, tmp_path / "edited.py")
     line = line_of(TRITON, "tl.load(x + i")
@@ -142,13 +142,13 @@ def test_kernels_of_triton(tmp_path: Path) -> None:
     assert refused[0] == line_of(TRITON, "frob") and "frob" in refused[3]
 
 
-def test_what_cannot_be_imported(tmp_path: Path) -> None:
+def test_what_cannot_be_imported(tmp_path: Path):
     missing = CUTILE.replace("from beside", "from nowhere")
     [(line, severity, _, message)] = told(missing, tmp_path / "edited.py")
     assert (line, severity) == (2, "error") and "No module named 'nowhere'" in message
 
 
-def test_modules_of_the_folder_are_read_anew(tmp_path: Path, beside: Path) -> None:
+def test_modules_of_the_folder_are_read_anew(tmp_path: Path, beside: Path):
     before = told(CUTILE, tmp_path / "edited.py")
     beside.write_text("def twice(x):\n    return x + nothing\n")
     after = told(CUTILE, tmp_path / "edited.py")
@@ -156,5 +156,5 @@ def test_modules_of_the_folder_are_read_anew(tmp_path: Path, beside: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["def f(:", "\0", "raise SystemExit", "# tilewright: a=1\n"])
-def test_what_has_no_kernels_has_no_findings(text: str, tmp_path: Path) -> None:
+def test_what_has_no_kernels_has_no_findings(text: str, tmp_path: Path):
     assert not told(text, tmp_path / "edited.py")

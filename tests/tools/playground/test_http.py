@@ -70,7 +70,7 @@ def answer(server: PlaygroundServer, question: str, **fields: str) -> dict[str, 
     return json.loads(content)
 
 
-def test_the_page_needs_nothing_from_elsewhere(server: PlaygroundServer) -> None:
+def test_the_page_needs_nothing_from_elsewhere(server: PlaygroundServer):
     status, page, headers = ask(server, "GET", "/")
     assert status == 200 and b"<textarea" in page
     assert "default-src 'none'" in headers["Content-Security-Policy"]
@@ -94,9 +94,7 @@ def test_the_page_needs_nothing_from_elsewhere(server: PlaygroundServer) -> None
         ({"Origin": "null"}, 403),
     ],
 )
-def test_another_site_gets_nothing(
-    headers: dict[str, str], status: int, server: PlaygroundServer
-) -> None:
+def test_another_site_gets_nothing(headers: dict[str, str], status: int, server: PlaygroundServer):
     filled = {
         name: value.replace("PORT", str(server.server_port)) for name, value in headers.items()
     }
@@ -107,11 +105,11 @@ def test_another_site_gets_nothing(
         assert status == 200 or b"sm_90a" not in content
 
 
-def test_it_listens_on_this_machine_alone(server: PlaygroundServer) -> None:
+def test_it_listens_on_this_machine_alone(server: PlaygroundServer):
     assert server.socket.getsockname()[0] == "127.0.0.1"
 
 
-def test_the_folders_files_can_be_read(server: PlaygroundServer) -> None:
+def test_the_folders_files_can_be_read(server: PlaygroundServer):
     setup = json.loads(ask(server, "GET", "/setup")[1])
     assert setup["files"][:2] == ["large.ptx", "mma.mlir"] and "example:axpy" in setup["files"][2:]
     assert "func.func @axpy" in json.loads(ask(server, "GET", "/file?name=example:axpy")[1])["text"]
@@ -124,7 +122,7 @@ def test_the_folders_files_can_be_read(server: PlaygroundServer) -> None:
     ["link.mlir", "notes.txt", "inner/deep.mlir", "../outside0/secret.mlir", "/etc/passwd", "",
      "%2e%2e%2foutside0%2fsecret.mlir", "mma.mlir%00"],
 )  # fmt: skip
-def test_no_other_file_can(name: str, server: PlaygroundServer) -> None:
+def test_no_other_file_can(name: str, server: PlaygroundServer):
     assert ask(server, "GET", f"/file?name={name}")[0] == 404
     assert ask(server, "GET", f"/{name}x")[0] == 404
 
@@ -154,11 +152,11 @@ def test_wrong_requests(
     headers: dict[str, str],
     status: int,
     server: PlaygroundServer,
-) -> None:
+):
     assert ask(server, method, path, body, **headers)[0] == status
 
 
-def test_diagnostics_have_the_places_that_browsers_count(server: PlaygroundServer) -> None:
+def test_diagnostics_have_the_places_that_browsers_count(server: PlaygroundServer):
     text = "// 😀\n" + MMA.replace("16x8x16", "16x8x12")
     [wrong] = answer(server, "check", text=text, name="k.mlir", arch="")["diagnostics"]
     units = text.encode("utf-16-le")[2 * wrong["start"] : 2 * wrong["end"]]
@@ -166,7 +164,7 @@ def test_diagnostics_have_the_places_that_browsers_count(server: PlaygroundServe
     assert answer(server, "check", text=MMA, name="k.mlir", arch="sm_90a") == {"diagnostics": []}
 
 
-def test_every_level_is_there(server: PlaygroundServer) -> None:
+def test_every_level_is_there(server: PlaygroundServer):
     shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="sm_80")
     names = [level["name"] for level in shown["levels"]]
     assert names[0] == "verified" and names[-2:] == ["convert-cute-nvgpu-to-ptx", "PTX"]
@@ -175,13 +173,13 @@ def test_every_level_is_there(server: PlaygroundServer) -> None:
         assert verified(level["text"])[0].body.ops
 
 
-def test_a_level_that_fails_is_marked(server: PlaygroundServer) -> None:
+def test_a_level_that_fails_is_marked(server: PlaygroundServer):
     shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="sm_70")
     [wrong] = shown["diagnostics"]
     assert shown["levels"] and "sm_80" in wrong["message"] and wrong["end"] > wrong["start"] > 0
 
 
-def test_a_level_names_the_target_that_it_is_for(server: PlaygroundServer) -> None:
+def test_a_level_names_the_target_that_it_is_for(server: PlaygroundServer):
     shown = answer(server, "levels", text=GEMM, name="k.mlir", arch="")
     assert shown["for"] == "for sm_80, the lowest that it needs"
     assert ".target sm_80\n" in shown["levels"][-1]["text"]
@@ -209,7 +207,7 @@ def ran(server: PlaygroundServer, text: str, arguments: str) -> dict[str, Any]:
     return answer(server, "run", text=text, name="k.mlir", arch="", arguments=arguments)
 
 
-def test_a_run_shows_its_arrays(server: PlaygroundServer) -> None:
+def test_a_run_shows_its_arrays(server: PlaygroundServer):
     words = "--grid 2 --block 4 x=zeros:8 y=zeros:8 a=2.0 n=8"
     shown = ran(server, AXPY, words)
     zeros = "[0. 0. 0. 0. 0. 0. 0. 0.]"
@@ -219,7 +217,7 @@ def test_a_run_shows_its_arrays(server: PlaygroundServer) -> None:
     assert ran(server, AXPY, " ")["arguments"] == "--grid 1 --block 32 16384 16384 1.0 128"
 
 
-def test_a_run_without_end_has_one(server: PlaygroundServer) -> None:
+def test_a_run_without_end_has_one(server: PlaygroundServer):
     """What it printed until then is shown, and the loop that it is in."""
     shown = ran(server, LOOP, "--grid 1 --block 1 --max-steps 500 1:i32")
     text = shown["levels"][0]["text"]
@@ -241,18 +239,18 @@ def test_a_run_without_end_has_one(server: PlaygroundServer) -> None:
         ("--grid '", "No closing quotation"),
     ],
 )
-def test_a_run_refuses(server: PlaygroundServer, arguments: str, said: str) -> None:
+def test_a_run_refuses(server: PlaygroundServer, arguments: str, said: str):
     assert said in ran(server, AXPY, arguments)["levels"][0]["text"]
 
 
-def test_scripts_run_where_the_server_is_told_so(server: PlaygroundServer) -> None:
+def test_scripts_run_where_the_server_is_told_so(server: PlaygroundServer):
     fields = {"text": "print(1)", "name": "kernel.py", "arch": ""}
     status, content, _ = ask(server, "POST", "/script", fields)
     assert status == 403 and b"tilewright serve --python" in content
     assert not json.loads(ask(server, "GET", "/setup")[1])["python"]
 
 
-def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path: Path) -> None:
+def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path: Path):
     """Not by a comment that says for what a kernel is compiled, either."""
     left = tmp_path / "left"
     text = f"x = open({str(left)!r}, 'w')\n\n\n# tilewright: a=8:f32\ndef k(a, b=x):\n    x\n"
@@ -266,7 +264,7 @@ def test_no_question_but_a_script_runs_python(server: PlaygroundServer, tmp_path
     assert "never closed" in wrong["message"] and wrong["start"] == 4
 
 
-def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
+def test_scripts_run_in_a_process_of_their_own(tmp_path: Path):
     """What one leaves behind the next does not see; its levels are of the lines of the script."""
     (tmp_path / "a.py").write_text(
         "import os, builtins\nbuiltins.left = 1\nprint(os.getpid())\nexit()\n"
@@ -295,7 +293,7 @@ def test_scripts_run_in_a_process_of_their_own(tmp_path: Path) -> None:
     assert 4 in shown["k PTX"] and 7 in shown["second PTX"] and second["diagnostics"]
 
 
-def test_pictures_at_the_cursor(server: PlaygroundServer) -> None:
+def test_pictures_at_the_cursor(server: PlaygroundServer):
     text = '!t = !cute_nvgpu.fragment<4xf32, "((4,8),(2,2)):((32,1),(16,8))">'
     fields = {"text": text, "name": "k.mlir", "arch": "", "offset": str(text.index("((4") + 1)}
     shown = answer(server, "about", **fields)["markdown"]
@@ -320,7 +318,7 @@ def test_pictures_at_the_cursor(server: PlaygroundServer) -> None:
 )
 def test_layout_algebra(
     operation: str, a: str, b: str, expected: str | None, server: PlaygroundServer
-) -> None:
+):
     shown = answer(server, "layout", operation=operation, a=a, b=b)
     if expected is None:
         tiler = (cute.Layout.parse("3:2"), 4)
@@ -342,19 +340,17 @@ def test_layout_algebra(
         ("complement", "4:1", "((((", "b"),
     ],
 )
-def test_wrong_layouts(
-    operation: str, a: str, b: str, field: str, server: PlaygroundServer
-) -> None:
+def test_wrong_layouts(operation: str, a: str, b: str, field: str, server: PlaygroundServer):
     shown = answer(server, "layout", operation=operation, a=a, b=b)
     assert shown["field"] == field and shown["error"] and "result" not in shown
 
 
-def test_a_large_layout_is_not_drawn(server: PlaygroundServer) -> None:
+def test_a_large_layout_is_not_drawn(server: PlaygroundServer):
     shown = answer(server, "layout", operation="coalesce", a="(512,512):(1,512)", b="")
     assert shown["result"] == "262144:1" and "svg" not in shown["pictures"][0]
 
 
-def test_instructions(server: PlaygroundServer) -> None:
+def test_instructions(server: PlaygroundServer):
     mnemonic = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
     shown = answer(server, "instruction", mnemonic=mnemonic, arch="")
     assert "computes" in shown["text"] and len(shown["pictures"]) == 4
@@ -363,7 +359,7 @@ def test_instructions(server: PlaygroundServer) -> None:
     assert "computes" in plain["text"] and not plain["pictures"]
 
 
-def test_a_question_that_takes_too_long_is_ended() -> None:
+def test_a_question_that_takes_too_long_is_ended():
     """The process that works on it, too: the next one answers."""
     worker = Worker(0.01, MEMORY, ANSWERS)
     question = {"operation": "coalesce", "a": "(2,2):(1,2)", "b": ""}
@@ -375,7 +371,7 @@ def test_a_question_that_takes_too_long_is_ended() -> None:
     worker.stop()
 
 
-def test_a_process_that_ends_is_started_anew() -> None:
+def test_a_process_that_ends_is_started_anew():
     worker = Worker(60, MEMORY, ANSWERS)
     question = {"operation": "coalesce", "a": "(2,2):(1,2)", "b": ""}
     assert worker.ask("layout", question)["result"] == "4:1"
@@ -386,7 +382,7 @@ def test_a_process_that_ends_is_started_anew() -> None:
     worker.stop()
 
 
-def test_a_question_that_needs_too_much_memory() -> None:
+def test_a_question_that_needs_too_much_memory():
     worker = Worker(60, 1 << 20, ANSWERS)
     with suppress(Unanswered):
         text = "builtin.module {\n" + "  arith.constant 0 : i32\n" * 20_000 + "}"
@@ -399,7 +395,7 @@ def test_a_question_that_needs_too_much_memory() -> None:
     (["no/such/folder"], "expected a folder, got 'no/such/folder'"),
     (["--port", "99999"], "cannot listen on port 99999: "),
 ])  # fmt: skip
-def test_wrong_usage(words: list[str], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage(words: list[str], why: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as leaving:
         main(["serve", *words])
     assert leaving.value.code == 1

@@ -13,7 +13,7 @@ from tilewright.dialects.cuda_tile.bytecode.read_module import read_bytecode
 KERNEL = Path(__file__).parents[3] / "lowering/interpreter/cuda_tile/fixtures/saxpy.tileirbc"
 
 
-def test_a_module_is_collected() -> None:
+def test_a_module_is_collected():
     frozen = gc.get_freeze_count() > 0
     module = read_bytecode(KERNEL.read_bytes())
     gone = weakref.ref(module)
@@ -23,7 +23,7 @@ def test_a_module_is_collected() -> None:
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_collection_stays_as_it_was(enabled: bool) -> None:
+def test_collection_stays_as_it_was(enabled: bool):
     if not enabled:
         gc.disable()
     try:

@@ -38,7 +38,7 @@ RAW = [
 
 
 @pytest.mark.parametrize(("elements", "type_", "raw"), RAW)
-def test_raw_elements(elements: str, type_: str, raw: str) -> None:
+def test_raw_elements(elements: str, type_: str, raw: str):
     module = parse_module(ENTRY.format(elements, type_))
     found = [op.properties["value"] for op in module.walk() if op.name == "cuda_tile.constant"]
     (value,) = found
@@ -57,13 +57,13 @@ FLOATS = [row.type for row in ELEMENTS if isinstance(row.type, AnyFloat)]
 
 
 @pytest.mark.parametrize("type_", FLOATS, ids=str)
-def test_bits_of_floats(type_: AnyFloat) -> None:
+def test_bits_of_floats(type_: AnyFloat):
     for value in (1.0, 2.0, 0.5):
         assert float_of_bits(bits_of_float(value, type_), type_) == value
 
 
 @pytest.mark.parametrize("value", ["-0x1.8p+3", "inf", "-inf"])
-def test_identities_keep_their_sign(value: str) -> None:
+def test_identities_keep_their_sign(value: str):
     number = float.fromhex(value) if "x" in value else float(value)
     bits = bits_of_float(number, Parser(default_context(), "f64").parse_type())
     text = (
@@ -75,7 +75,7 @@ def test_identities_keep_their_sign(value: str) -> None:
     assert module.is_structurally_equivalent(read_bytecode(write_bytecode(module)))
 
 
-def test_wrong_sizes() -> None:
+def test_wrong_sizes():
     data = write_bytecode(parse_module(ENTRY.format("i32: [1, 2, 3, 4]", "4xi32")))
     raw = b"".join(n.to_bytes(4, "little") for n in (1, 2, 3, 4))
     at = data.index(b"\x10" + raw)
@@ -90,7 +90,7 @@ def test_wrong_sizes() -> None:
         read_bytecode(wrong)
 
 
-def test_equal_elements_are_one() -> None:
+def test_equal_elements_are_one():
     """Whether or not the file repeats them: what is read prints as what reads as the same."""
     for elements, type_, raw, equal in (
         ("i1: [true, false, true, true]", "4xi1", b"\x01\x0d", b"\x01\x0f"),

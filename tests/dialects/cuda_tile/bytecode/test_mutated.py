@@ -37,7 +37,7 @@ def outcome(data: bytes) -> str:
     return ""
 
 
-def test_mutated_files(files: list[bytes]) -> None:
+def test_mutated_files(files: list[bytes]):
     found = [outcome(mutated(seed, files)) for seed in range(COUNT)]
     kinds = {re.sub(r"\d+", "N", text.partition("error: ")[2]) for text in found}
     # The mutations are worth something where some go through and the others fail in many places.
@@ -45,7 +45,7 @@ def test_mutated_files(files: list[bytes]) -> None:
     assert len(kinds) > 30
 
 
-def test_truncated_files(files: list[bytes]) -> None:
+def test_truncated_files(files: list[bytes]):
     for first, data in enumerate(files):
         for size in range(first, len(data), 31):
             assert outcome(data[:size]), size

@@ -79,7 +79,7 @@ HEADERS = [
 
 
 @pytest.mark.parametrize(("data", "message"), HEADERS, ids=lambda value: str(value)[:40])
-def test_headers_and_sections(data: bytes, message: str) -> None:
+def test_headers_and_sections(data: bytes, message: str):
     assert error_of(data) == f"k.tileirbc: error: {message}"
 
 
@@ -94,7 +94,7 @@ FUNCTION = {
 
 
 @pytest.mark.parametrize("case", FUNCTION)
-def test_functions(case: str) -> None:
+def test_functions(case: str):
     change, message = FUNCTION[case]
     text = "cuda_tile.module @kernels { entry @k() { %t = make_token : token return } }"
     data = with_section(write_bytecode(parse_module(text)), SectionId.FUNCTION, change)
@@ -102,7 +102,7 @@ def test_functions(case: str) -> None:
     assert "(at byte " in error_of(data)
 
 
-def test_operand_out_of_range() -> None:
+def test_operand_out_of_range():
     text = (
         "cuda_tile.module @kernels { entry @k(%x: tile<f32>) { %y = absf %x : tile<f32> return } }"
     )
@@ -112,7 +112,7 @@ def test_operand_out_of_range() -> None:
     assert f"expected an index of one of 1 values, got 5 (at byte {place + 2})" in error_of(wrong)
 
 
-def test_unfinished_blocks() -> None:
+def test_unfinished_blocks():
     text = "cuda_tile.module @kernels { entry @k() { %t = make_token : token return } }"
     data = write_bytecode(parse_module(text))
     wrong = with_section(data, SectionId.FUNCTION, lambda b: b.replace(b"\x05\x44", b"\x02\x44"))
@@ -121,7 +121,7 @@ def test_unfinished_blocks() -> None:
     )
 
 
-def test_what_does_not_verify_stands_at_its_place_in_the_source() -> None:
+def test_what_does_not_verify_stands_at_its_place_in_the_source():
     """The error names the line that the debug info says, and the byte."""
     data = write_bytecode(located(kernel("memory.mlir")), V13_1)
     permutation = b"\x02" + (1).to_bytes(4, "little") + (0).to_bytes(4, "little")
@@ -133,7 +133,7 @@ def test_what_does_not_verify_stands_at_its_place_in_the_source() -> None:
     assert "(at byte " in message
 
 
-def test_types_that_a_version_lacks() -> None:
+def test_types_that_a_version_lacks():
     data = write_bytecode(kernel("later_types.mlir"))
     old = data.replace(b"\x0d\x03\x00\x00", b"\x0d\x01\x00\x00", 1)
     assert "requires bytecode version 13.2+, file version is 13.1" in error_of(old)
@@ -157,12 +157,12 @@ def nested(count: int) -> bytes:
     return with_section(data, SectionId.FUNCTION, change)
 
 
-def test_nesting() -> None:
+def test_nesting():
     assert sum(1 for _ in read_bytecode(nested(90)).walk()) == 90 * 2 + 6
     assert "expected regions nested at most 100 deep, got more" in error_of(nested(5_000))
 
 
-def test_debug_info_that_refers_to_itself() -> None:
+def test_debug_info_that_refers_to_itself():
     table = Encoder()
     table.varint(0)
     table.align(4)
@@ -176,7 +176,7 @@ def test_debug_info_that_refers_to_itself() -> None:
     assert "expected debug info nested at most 400 deep, got more at 1" in error_of(wrong)
 
 
-def test_debug_info_that_doubles_itself() -> None:
+def test_debug_info_that_doubles_itself():
     """Fifty calls, each by the one before from the one before: 2 ** 50 places."""
     table = Encoder()
     table.varint(0)
@@ -191,7 +191,7 @@ def test_debug_info_that_doubles_itself() -> None:
     assert "expected debug info of at most 65536 places, got 131071" in error_of(wrong)
 
 
-def test_numbers() -> None:
+def test_numbers():
     assert Cursor(b"\xac\x02").varint() == 300
     assert Cursor(b"\x03").signed_varint() == -2
     for data in (b"\x80" * 11, b"\x80"):
@@ -203,7 +203,7 @@ def test_numbers() -> None:
 
 
 @pytest.mark.parametrize("name", ["\0", "a" * 5000, "fifo"])
-def test_files_named_by_debug_info(name: str, tmp_path: Path) -> None:
+def test_files_named_by_debug_info(name: str, tmp_path: Path):
     """Bytecode may name any file: one that cannot be read, or never ends, shows no line."""
     os.mkfifo(tmp_path / "fifo")
     file = str(tmp_path / "fifo") if name == "fifo" else name

@@ -47,7 +47,7 @@ def text(module: ModuleOp) -> str:
 
 
 @pytest.mark.parametrize("file", LOWEST)
-def test_written_in_the_lowest_version_that_holds_it(file: str) -> None:
+def test_written_in_the_lowest_version_that_holds_it(file: str):
     data = write_bytecode(kernel(file))
     assert data[: len(MAGIC)] == MAGIC
     assert Version(*data[8:10]) == LOWEST[file]
@@ -55,7 +55,7 @@ def test_written_in_the_lowest_version_that_holds_it(file: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS, ids=str)
 @pytest.mark.parametrize("file", LOWEST)
-def test_every_version_holds_the_same(file: str, version: Version) -> None:
+def test_every_version_holds_the_same(file: str, version: Version):
     module = kernel(file)
     if version < LOWEST[file]:
         with pytest.raises(TooOldError, match=f"version {version}|targeting {version}"):
@@ -68,7 +68,7 @@ def test_every_version_holds_the_same(file: str, version: Version) -> None:
 
 
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]], ids=str)
-def test_debug_info_is_kept(version: Version) -> None:
+def test_debug_info_is_kept(version: Version):
     module = located(kernel("control_flow.mlir"))
     again = read_bytecode(write_bytecode(module, version))
     places = [op.location for op in module.walk()]
@@ -79,7 +79,7 @@ def test_debug_info_is_kept(version: Version) -> None:
     assert {line.line.data for place in places if (line := file_location(place))} > {1, 2, 3}
 
 
-def test_read_and_written_alike_is_the_same_file() -> None:
+def test_read_and_written_alike_is_the_same_file():
     """Tables and sections in an order of their own, as another writer may have them."""
     module = read_bytecode(write_bytecode(located(kernel("memory.mlir")), VERSIONS[3]))
     (tiles,) = module.body.block.ops
@@ -106,7 +106,7 @@ def test_read_and_written_alike_is_the_same_file() -> None:
     assert found.types[0] == layout.types[-1]
 
 
-def test_sections_without_contents_are_left_out() -> None:
+def test_sections_without_contents_are_left_out():
     data = write_bytecode(parse_module("cuda_tile.module @kernels {\n}\n"))
     (tiles,) = read_bytecode(data).body.block.ops
     layout = layout_of(tiles)
@@ -114,7 +114,7 @@ def test_sections_without_contents_are_left_out() -> None:
     assert layout.sections == (SectionId.FUNCTION, SectionId.TYPE, SectionId.STRING)
 
 
-def test_modules_are_recognised_by_their_first_bytes() -> None:
+def test_modules_are_recognised_by_their_first_bytes():
     data = write_bytecode(kernel("control_flow.mlir"))
     module, source = verified(data)
     assert source is None
@@ -133,12 +133,12 @@ def test_modules_are_recognised_by_their_first_bytes() -> None:
         ("", "expected one 'cuda_tile.module', got nothing"),
     ],
 )
-def test_other_modules_are_refused(module: str, message: str) -> None:
+def test_other_modules_are_refused(module: str, message: str):
     with pytest.raises(OpError, match=message):
         write_bytecode(parse_module(module))
 
 
-def test_locations_that_bytecode_lacks_are_refused() -> None:
+def test_locations_that_bytecode_lacks_are_refused():
     module = kernel("control_flow.mlir")
     *_, last = module.walk()
     last.location = NameLoc(
@@ -150,7 +150,7 @@ def test_locations_that_bytecode_lacks_are_refused() -> None:
         write_bytecode(module)
 
 
-def test_deep_calls() -> None:
+def test_deep_calls():
     """A place within 300 calls, as recursion that was unrolled leaves it."""
     module = located(kernel("newest_ops.mlir"))
     *_, last = module.walk()

@@ -37,7 +37,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("body", "old", "new", "message"), CASES)
-def test_later_features(body: str, old: Version, new: Version, message: str) -> None:
+def test_later_features(body: str, old: Version, new: Version, message: str):
     module = parse_module(ENTRY.format(body))
     with pytest.raises(TooOldError) as caught:
         write_bytecode(module, old)
@@ -54,21 +54,21 @@ GLOBALS = [
 
 
 @pytest.mark.parametrize(("text", "message"), GLOBALS)
-def test_later_globals(text: str, message: str) -> None:
+def test_later_globals(text: str, message: str):
     module = parse_module(f"cuda_tile.module @kernels {{ {text} }}")
     with pytest.raises(TooOldError, match=message):
         write_bytecode(module, V13_2)
     assert write_bytecode(module)[9] == 3
 
 
-def test_later_types() -> None:
+def test_later_types():
     module = parse_module("cuda_tile.module @kernels { entry @k(%s: tile<f8E8M0FNU>) { return } }")
     with pytest.raises(TooOldError, match=r"type 'Float8E8M0FNU' requires bytecode version 13.2\+"):
         write_bytecode(module, V13_1)
     assert write_bytecode(module)[9] == 2
 
 
-def test_the_producer_is_dropped_before_13_3() -> None:
+def test_the_producer_is_dropped_before_13_3():
     text = 'cuda_tile.module @kernels attributes {producer = "me"} { entry @k() { return } }'
     module = parse_module(text)
     assert b"me" not in write_bytecode(module, V13_2)
@@ -82,7 +82,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("body", "message"), FOREIGN)
-def test_ops_of_others(body: str, message: str) -> None:
+def test_ops_of_others(body: str, message: str):
     from xdsl.context import Context
 
     from tilewright.source.parsing import register_dialects
@@ -99,7 +99,7 @@ def test_ops_of_others(body: str, message: str) -> None:
     ['entry @"" () { return }', 'global @"" <i32: 1> : tile<1xi32>'],
     ids=["entry", "global"],
 )
-def test_names_that_are_none(text: str) -> None:
+def test_names_that_are_none(text: str):
     """No reader takes them."""
     with pytest.raises(OpError, match="expected a name for bytecode, got an empty one"):
         write_bytecode(parse_module(f"cuda_tile.module @kernels {{ {text} }}"))

@@ -33,7 +33,7 @@ def drawn(draw: Random, allocation: TileAllocation, rows: int) -> Footprint:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_conflicts_are_those_of_sets(seed: int) -> None:
+def test_conflicts_are_those_of_sets(seed: int):
     draw = Random(seed)
     allocation = Allocations().add("a", np.zeros(256, np.uint8))
     conflicts, touched = BlockConflicts(allocation), dict[tuple[int, Kind], set[int]]()

@@ -28,7 +28,7 @@ def results(body: str, blocks: int = 12) -> list[int]:
     return got.tolist()
 
 
-def test_if_with_results() -> None:
+def test_if_with_results():
     body = """
     %odd = remi %x, %two signed : tile<i32>
     %c = cmpi equal %odd, %zero, signed : tile<i32> -> tile<i1>
@@ -42,7 +42,7 @@ def test_if_with_results() -> None:
     assert results(body) == [3 * x if x % 2 == 0 else 2 for x in range(12)]
 
 
-def test_trips_that_differ_between_blocks() -> None:
+def test_trips_that_differ_between_blocks():
     body = """
     %r = for %i in (%zero to %x, step %one) : tile<i32> iter_values(%a = %one) -> (tile<i32>) {
       %b = muli %a, %two : tile<i32>
@@ -52,7 +52,7 @@ def test_trips_that_differ_between_blocks() -> None:
     assert results(body) == [2**x for x in range(12)]
 
 
-def test_nested_loops_with_continue_in_an_if() -> None:
+def test_nested_loops_with_continue_in_an_if():
     """The sum of the i * j with i + j odd, i below x, j below i."""
     body = """
     %r = for %i in (%zero to %x, step %one) : tile<i32> iter_values(%a = %zero) -> (tile<i32>) {
@@ -74,7 +74,7 @@ def test_nested_loops_with_continue_in_an_if() -> None:
     assert results(body) == want
 
 
-def test_break_out_of_a_loop() -> None:
+def test_break_out_of_a_loop():
     """Collatz: how many steps from x + 1 down to 1."""
     body = """
     %n0 = addi %x, %one : tile<i32>
@@ -103,7 +103,7 @@ def test_break_out_of_a_loop() -> None:
     assert results(body) == [steps(x + 1) for x in range(12)]
 
 
-def test_return_ends_some_blocks() -> None:
+def test_return_ends_some_blocks():
     body = """
     %c = cmpi less_than %x, %three, signed : tile<i32> -> tile<i1>
     if %c {
@@ -114,7 +114,7 @@ def test_return_ends_some_blocks() -> None:
     assert results(body) == [-1, -1, -1, *range(4, 13)]
 
 
-def test_a_loop_to_the_largest_number_ends() -> None:
+def test_a_loop_to_the_largest_number_ends():
     body = """
     %top = constant <i32: 2147483647> : tile<i32>
     %low = constant <i32: 2147483645> : tile<i32>
@@ -126,7 +126,7 @@ def test_a_loop_to_the_largest_number_ends() -> None:
     assert results(body, 1) == [1]
 
 
-def test_an_unsigned_loop_counts_past_the_signed_numbers() -> None:
+def test_an_unsigned_loop_counts_past_the_signed_numbers():
     body = """
     %low = constant <i32: 2147483646> : tile<i32>
     %top = constant <i32: 2147483651> : tile<i32>
@@ -139,7 +139,7 @@ def test_an_unsigned_loop_counts_past_the_signed_numbers() -> None:
     assert results(body, 1) == [3]
 
 
-def test_a_step_that_is_not_positive_is_undefined() -> None:
+def test_a_step_that_is_not_positive_is_undefined():
     body = """
     %r = for %i in (%zero to %two, step %zero) : tile<i32> iter_values(%a = %zero) -> (tile<i32>) {
       continue %a : tile<i32>
@@ -149,7 +149,7 @@ def test_a_step_that_is_not_positive_is_undefined() -> None:
         results(body, 1)
 
 
-def test_coordinates_of_blocks() -> None:
+def test_coordinates_of_blocks():
     body = """
     %x, %y, %z = get_tile_block_id : tile<i32>
     %nx, %ny, %nz = get_num_tile_blocks : tile<i32>
@@ -164,7 +164,7 @@ def test_coordinates_of_blocks() -> None:
     assert got.tolist() == list(range(60))
 
 
-def test_print_and_assert(capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_and_assert(capsys: pytest.CaptureFixture[str]):
     body = """
     %v = constant <f32: [1.5, 2.0]> : tile<2xf32>
     %said = print_tko "block %d: %.2f%%\\n", %x, %v : tile<i32>, tile<2xf32> -> token

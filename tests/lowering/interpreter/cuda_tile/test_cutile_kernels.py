@@ -25,14 +25,14 @@ def run(name: str, grid: tuple[int, ...], *args: Any, **options: Any) -> list[ND
     return tw.interpret(bytecode, "k", grid=grid, args=flat, **options)
 
 
-def test_saxpy() -> None:
+def test_saxpy():
     x, y = np.random.default_rng(0).standard_normal((2, 1000)).astype(np.float32)
     got = run("saxpy", (4,), x, y, 1.5)[1]
     exact = (np.float64(1.5) * x + y).astype(np.float32)
     assert (got == exact).all() or (got == np.float32(1.5) * x + y).all()
 
 
-def test_matmul_of_partial_tiles() -> None:
+def test_matmul_of_partial_tiles():
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((80, 70), (70, 60)))
     for numerics in ("hardware", "exact", "fast"):
@@ -41,20 +41,20 @@ def test_matmul_of_partial_tiles() -> None:
         assert np.abs(got - want).max() < 1e-4
 
 
-def test_softmax() -> None:
+def test_softmax():
     x = np.random.default_rng(2).standard_normal((8, 64)).astype(np.float32)
     got = run("softmax", (8,), x, np.zeros_like(x))[1]
     e = np.exp(x.astype(np.float64))
     np.testing.assert_allclose(got, e / e.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
-def test_histogram() -> None:
+def test_histogram():
     x = np.random.default_rng(0).integers(0, 10, 512).astype(np.int32)
     got = run("histogram", (4,), x, np.zeros(10, np.int32))[1]
     assert got.tolist() == np.bincount(x, minlength=10).tolist()
 
 
-def test_collatz_takes_as_long_as_it_takes() -> None:
+def test_collatz_takes_as_long_as_it_takes():
     def steps(n: int) -> int:
         return 0 if n == 1 else 1 + steps(n // 2 if n % 2 == 0 else 3 * n + 1)
 

@@ -57,7 +57,7 @@ def numbers(name: str, rng: np.random.Generator, count: int) -> NDArray[Any]:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "fma", "sqrt"])
-def test_rounds_once(op: str, name: str, mode: str) -> None:
+def test_rounds_once(op: str, name: str, mode: str):
     rng = np.random.default_rng(len(op) + len(name))
     _, mantissa, least = FORMATS[name]
     count = {"sqrt": 1, "fma": 3}.get(op, 2)
@@ -87,7 +87,7 @@ def test_rounds_once(op: str, name: str, mode: str) -> None:
         assert result == rounded(exact, mantissa, least, mode), (op, name, mode, operands)
 
 
-def test_fma32_where_two_roundings_would_differ() -> None:
+def test_fma32_where_two_roundings_would_differ():
     """Sums that lie just beside the middle between two f32."""
     rng = np.random.default_rng(1)
     x = (1 + rng.integers(0, 1 << 12, 4000) * 2.0**-12).astype(np.float32)
@@ -101,7 +101,7 @@ def test_fma32_where_two_roundings_would_differ() -> None:
         assert Fraction(result) == rounded(exact, 23, -126, "nearest_even")
 
 
-def test_narrowing_is_ml_dtypes() -> None:
+def test_narrowing_is_ml_dtypes():
     """Every upper half of f32 with lower halves around the tie."""
     upper = np.arange(1 << 16, dtype=np.uint32) << 16
     for lower in (0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF):
@@ -116,7 +116,7 @@ def test_narrowing_is_ml_dtypes() -> None:
 
 
 @pytest.mark.parametrize("op", ["addf", "mulf"])
-def test_flush_to_zero(op: str) -> None:
+def test_flush_to_zero(op: str):
     x = np.array([1e-40, -1e-40, 2.0**-100, 1.0], np.float32)
     y = np.array([1e-40, 1.0, 2.0**-100, 1e-40], np.float32)
     text = f"    %r = {op} %x0, %x1 rounding<nearest_even> flush_to_zero : tile<4xf32>\n"
@@ -130,7 +130,7 @@ def test_flush_to_zero(op: str) -> None:
 
 @pytest.mark.parametrize("propagate", [False, True])
 @pytest.mark.parametrize("larger", [False, True])
-def test_extremes_know_nan_and_the_sign_of_zero(larger: bool, propagate: bool) -> None:
+def test_extremes_know_nan_and_the_sign_of_zero(larger: bool, propagate: bool):
     values = np.array([0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, -3.0, 2.0**-140], np.float32)
     x, y = (each.ravel() for each in np.meshgrid(values, values))
     op = ("maxf" if larger else "minf") + " %x0, %x1" + (" propagate_nan" if propagate else "")
@@ -156,7 +156,7 @@ def test_extremes_know_nan_and_the_sign_of_zero(larger: bool, propagate: bool) -
         "tanh %x0 rounding<approx>",
     ],
 )
-def test_approximations_are_those_of_compiled_kernels(op: str) -> None:
+def test_approximations_are_those_of_compiled_kernels(op: str):
     magnitudes = np.array([0.0, 1e-41, 1e-38, 0.3, 7.0, 90.0, 3e38], np.float32)
     x, y = (grid.ravel() for grid in np.meshgrid(magnitudes, [*magnitudes[1:], 1.5, -1e-40]))
     tiles = [np.ascontiguousarray(tile[:32], np.float32) for tile in (x, y)]

@@ -50,7 +50,7 @@ def halves(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])
-def test_sums_have_the_order_that_is_stated(dim: int) -> None:
+def test_sums_have_the_order_that_is_stated(dim: int):
     shape = (8, 64, 4)
     array = np.random.default_rng(dim).standard_normal(3 * 2048).astype(np.float32)
     kept = [size for i, size in enumerate(shape) if i != dim]
@@ -62,7 +62,7 @@ def test_sums_have_the_order_that_is_stated(dim: int) -> None:
     assert (got == want).all()
 
 
-def test_a_region_may_use_what_is_outside_and_decide() -> None:
+def test_a_region_may_use_what_is_outside_and_decide():
     """The largest element below a limit of the block's own: captured values, and an `if`."""
     body = """
       %c = cmpf less_than ordered %e, %limit : tile<f32> -> tile<i1>
@@ -84,7 +84,7 @@ def test_a_region_may_use_what_is_outside_and_decide() -> None:
         assert got[x] == (below.max() if len(below) else -10)
 
 
-def test_several_tiles_fold_together() -> None:
+def test_several_tiles_fold_together():
     """argmax: values and indices, the first of equals."""
     fold = """
     %i0 = iota : tile<16xi32>
@@ -108,7 +108,7 @@ def test_several_tiles_fold_together() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("dim", [0, 1])
-def test_scans_go_index_by_index(dim: int, reverse: bool) -> None:
+def test_scans_go_index_by_index(dim: int, reverse: bool):
     fold = f"""
     %r = scan %a dim={dim} reverse={str(reverse).lower()} identities=[0.0 : f32]
         : tile<8x16xf32> -> tile<8x16xf32>
@@ -125,7 +125,7 @@ def test_scans_go_index_by_index(dim: int, reverse: bool) -> None:
 
 
 @pytest.mark.parametrize("mode", ["add", "max", "umax", "min", "umin", "and", "or", "xor", "xchg"])
-def test_atomics_take_turns(mode: str) -> None:
+def test_atomics_take_turns(mode: str):
     """Sixteen elements onto four words: each sees what the one before has left."""
     body = (
         row("s", "q", "i32", 16)
@@ -169,7 +169,7 @@ def test_atomics_take_turns(mode: str) -> None:
     assert got.tolist() == state
 
 
-def test_compare_and_swap_compares_bits() -> None:
+def test_compare_and_swap_compares_bits():
     text = """
     %m = constant <i1: [true, true, true, false]> : tile<4xi1>
     %one = constant <f32: 1.0> : tile<4xf32>
@@ -186,7 +186,7 @@ def test_compare_and_swap_compares_bits() -> None:
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
-def test_atomic_sums_of_floats_round_every_time(element: str) -> None:
+def test_atomic_sums_of_floats_round_every_time(element: str):
     import ml_dtypes
 
     dtype = {"bf16": ml_dtypes.bfloat16}.get(element) or np.dtype(f"float{element[1:]}")

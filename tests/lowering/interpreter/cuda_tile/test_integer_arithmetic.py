@@ -67,7 +67,7 @@ def is_defined(text: str, x: int, y: int, bits: int) -> bool:
 
 @pytest.mark.parametrize("bits", WIDTHS)
 @pytest.mark.parametrize("text", CASES)
-def test_binary(text: str, bits: int) -> None:
+def test_binary(text: str, bits: int):
     is_signed, want = CASES[text]
     values = samples(bits)
     size = 1 << (len(values) ** 2 - 1).bit_length()
@@ -87,7 +87,7 @@ def test_binary(text: str, bits: int) -> None:
 @pytest.mark.parametrize(
     "text", ["shli %x0, %x1", "shri %x0, %x1 signed", "shri %x0, %x1 unsigned"]
 )
-def test_shifts(text: str, bits: int) -> None:
+def test_shifts(text: str, bits: int):
     pairs = [(x, y) for x in samples(bits) for y in (0, 1, bits - 1) if y < bits]
     size = 1 << (len(pairs) - 1).bit_length()
     pairs += [(0, 0)] * (size - len(pairs))
@@ -111,7 +111,7 @@ def test_shifts(text: str, bits: int) -> None:
         ("mulhii %x0, %x0", None),
     ],
 )
-def test_unary(text: str, want: Callable[[int], int] | None, bits: int) -> None:
+def test_unary(text: str, want: Callable[[int], int] | None, bits: int):
     values = samples(bits)
     values += [0] * (16 - len(values))
     parameters, body = elementwise(
@@ -127,7 +127,7 @@ def test_unary(text: str, want: Callable[[int], int] | None, bits: int) -> None:
 @pytest.mark.parametrize("bits", WIDTHS)
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])
 @pytest.mark.parametrize("predicate", ["less_than", "greater_than_or_equal", "equal"])
-def test_comparisons(predicate: str, sign: str, bits: int) -> None:
+def test_comparisons(predicate: str, sign: str, bits: int):
     values = samples(bits)
     pairs = [(x, y) for x in values for y in values]
     pairs += [(0, 0)] * (256 - len(pairs))
@@ -169,7 +169,7 @@ UNDEFINED: dict[str, tuple[str, list[tuple[int, int]], list[tuple[int, int]]]] =
 
 
 @pytest.mark.parametrize("text", UNDEFINED)
-def test_what_is_undefined_is_an_error_where_it_is_stored(text: str) -> None:
+def test_what_is_undefined_is_an_error_where_it_is_stored(text: str):
     said, wrong, right = UNDEFINED[text]
     parameters, body = elementwise(f"    %r = {text} : tile<2xi32>\n", ["i32"] * 2, "i32", 2)
 
@@ -186,7 +186,7 @@ def test_what_is_undefined_is_an_error_where_it_is_stored(text: str) -> None:
         tried(x, y)
 
 
-def test_a_loss_that_is_ruled_out_is_an_error() -> None:
+def test_a_loss_that_is_ruled_out_is_an_error():
     for word, wrong, right in (
         ("no_signed_wrap", 128, -128), ("no_unsigned_wrap", -1, 255), ("no_wrap", 200, 127)
     ):  # fmt: skip
@@ -198,7 +198,7 @@ def test_a_loss_that_is_ruled_out_is_an_error() -> None:
             run(parameters, body, [np.array([wrong], np.int32), np.zeros(1, np.int8)])
 
 
-def test_what_is_undefined_matters_where_it_is_used_alone() -> None:
+def test_what_is_undefined_matters_where_it_is_used_alone():
     """A select that leaves the quotient out, and a constant divisor, need no more."""
     text = """
     %zero = constant <i32: 0> : tile<2xi32>

@@ -62,7 +62,7 @@ def product(
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-def test_products_of_less_than_an_instruction_multiplies(depth: int) -> None:
+def test_products_of_less_than_an_instruction_multiplies(depth: int):
     """Of f8 by way of f16, whose halves of K are summed apart: one of them is empty."""
     got, wanted = product("f8E4M3FN", "f32", (16, 8, depth), arch="sm_100a", numerics="hardware")
     assert np.abs(got - wanted).max() <= 1e-6 * np.abs(wanted).max()
@@ -84,25 +84,25 @@ def test_products_of_less_than_an_instruction_multiplies(depth: int) -> None:
 )
 def test_products(
     element: str, result: str, error: float, extents: tuple[int, int, int], numerics: str
-) -> None:
+):
     got, want = product(element, result, extents, numerics=numerics)
     assert np.abs(got - want).max() <= error * np.abs(want).max()
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_89", "sm_100a", "sm_120a"])
-def test_products_as_other_chips_compute_them(arch: str) -> None:
+def test_products_as_other_chips_compute_them(arch: str):
     got, want = product("bf16", "f32", (64, 16, 64), arch=arch)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
 
-def test_exact_products_are_rounded_once() -> None:
+def test_exact_products_are_rounded_once():
     got, _ = product("f16", "f32", (16, 16, 16), numerics="exact")
     # Sums of 16 exact products of f16 fit float64: one rounding is NumPy's.
     assert (got == product("f16", "f32", (16, 16, 16))[1].astype(np.float32)).all()
 
 
 @pytest.mark.parametrize("signs", [("signed", "signed"), ("unsigned", "signed")])
-def test_integer_products_wrap(signs: tuple[str, str]) -> None:
+def test_integer_products_wrap(signs: tuple[str, str]):
     body = ""
     for name, type_, size, shape in (
         ("a", "i8", 64, "4x16"),
@@ -138,7 +138,7 @@ def test_integer_products_wrap(signs: tuple[str, str]) -> None:
     ("element", "scale", "vector"),
     [("f8E4M3FN", "f8E8M0FNU", 32), ("f4E2M1FN", "f8E8M0FNU", 32), ("f4E2M1FN", "f8E4M3FN", 16)],
 )
-def test_scaled_products(element: str, scale: str, vector: int, arch: str, numerics: str) -> None:
+def test_scaled_products(element: str, scale: str, vector: int, arch: str, numerics: str):
     m, n, k = 16, 8, 128
     s = k // vector
     rng = np.random.default_rng(vector)
@@ -201,7 +201,7 @@ FLOATS = ["f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"]
 @pytest.mark.parametrize(
     ("source", "to"), [(source, to) for source in FLOATS for to in FLOATS if source != to]
 )
-def test_floats_to_floats(source: str, to: str) -> None:
+def test_floats_to_floats(source: str, to: str):
     rng = np.random.default_rng(1)
     with np.errstate(all="ignore"):
         values = (rng.standard_normal(256) * 2.0 ** rng.integers(-20, 6, 256)).astype(np.float32)
@@ -216,7 +216,7 @@ def test_floats_to_floats(source: str, to: str) -> None:
     assert (got.astype(np.float64) == want.astype(np.float64)).all()
 
 
-def test_narrow_floats_saturate() -> None:
+def test_narrow_floats_saturate():
     array = np.array([1e9, -1e9, np.inf, 449.0, 464.0, 1e-9, np.nan, 448.0], np.float32)
     parameters, body = elementwise(
         "    %r = ftof %x0 : tile<8xf32> -> tile<8xf8E4M3FN>\n", ["f32"], "f8E4M3FN", 8
@@ -228,7 +228,7 @@ def test_narrow_floats_saturate() -> None:
 
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
-def test_integers_and_floats(bits: int, sign: str) -> None:
+def test_integers_and_floats(bits: int, sign: str):
     low = -(2 ** (bits - 1)) if sign == "signed" else 0
     high = 2 ** (bits - (sign == "signed")) - 1
     numbers = [low, high, 0, 1, low + 1, high - 1, (low + high) // 3, high // 5 * 2]
@@ -267,7 +267,7 @@ def test_integers_and_floats(bits: int, sign: str) -> None:
                 run(parameters, body, [values, np.zeros(8, array.dtype)])
 
 
-def test_tiles_taken_apart_and_put_together() -> None:
+def test_tiles_taken_apart_and_put_together():
     text = """
     %m = reshape %x0 : tile<64xi32> -> tile<8x8xi32>
     %p = permute %m [1, 0] : tile<8x8xi32> -> tile<8x8xi32>
@@ -287,7 +287,7 @@ def test_tiles_taken_apart_and_put_together() -> None:
     np.testing.assert_array_equal(got.reshape(8, 8), want)
 
 
-def test_a_part_that_is_not_there() -> None:
+def test_a_part_that_is_not_there():
     text = """
     %two = constant <i32: 2> : tile<i32>
     %sub = extract %x0[%two] : tile<64xi32> -> tile<32xi32>
@@ -300,7 +300,7 @@ def test_a_part_that_is_not_there() -> None:
         run(parameters, body, [np.arange(64, dtype=np.int32), np.zeros(64, np.int32)])
 
 
-def test_parts_that_differ_between_blocks() -> None:
+def test_parts_that_differ_between_blocks():
     text = """
     %q = extract %x0[%a0_x] : tile<64xi32> -> tile<16xi32>
     %i = insert %q, %x0[%a0_x] : tile<16xi32>, tile<64xi32>

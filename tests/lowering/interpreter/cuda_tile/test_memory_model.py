@@ -33,12 +33,12 @@ def rotated(token: str) -> str:
     )
 
 
-def test_a_token_orders() -> None:
+def test_a_token_orders():
     (got,) = run(f"%p: {F}", rotated("token=%t0"), [np.zeros(4, np.float32)])
     assert got.tolist() == [2, 3, 4, 1]
 
 
-def test_without_a_token_it_is_a_race_that_names_both_places() -> None:
+def test_without_a_token_it_is_a_race_that_names_both_places():
     with pytest.raises(tw.ExecutionError) as raised:
         run(f"%p: {F}", rotated(""), [np.zeros(4, np.float32)])
     message = str(raised.value)
@@ -48,7 +48,7 @@ def test_without_a_token_it_is_a_race_that_names_both_places() -> None:
     assert message.startswith("<string>:18:5: error:") and "^" in message
 
 
-def test_races_can_be_warnings_or_nothing() -> None:
+def test_races_can_be_warnings_or_nothing():
     with pytest.warns(RaceWarning, match="expected a token"):
         run(f"%p: {F}", rotated(""), [np.zeros(4, np.float32)], races="warn")
     with warnings.catch_warnings():
@@ -56,7 +56,7 @@ def test_races_can_be_warnings_or_nothing() -> None:
         run(f"%p: {F}", rotated(""), [np.zeros(4, np.float32)], races="ignore")
 
 
-def test_tokens_join() -> None:
+def test_tokens_join():
     body = (
         row("a", "p", "f32", 4)
         + f"""
@@ -71,7 +71,7 @@ def test_tokens_join() -> None:
         run(f"%p: {F}", body.replace("token=%j", "token=%t0"), [np.ones(4, np.float32)])
 
 
-def test_arrays_that_share_memory_are_one_allocation() -> None:
+def test_arrays_that_share_memory_are_one_allocation():
     body = (
         row("a", "p", "f32", 4)
         + row("b", "q", "f32", 4)
@@ -88,7 +88,7 @@ def test_arrays_that_share_memory_are_one_allocation() -> None:
         run(parameters, body, [base[:4], base[1:5]])
 
 
-def test_blocks_that_write_one_element_race() -> None:
+def test_blocks_that_write_one_element_race():
     body = (
         row("a", "p", "f32", 4)
         + f"""
@@ -114,7 +114,7 @@ def test_blocks_that_write_one_element_race() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "write"])
-def test_blocks_that_read_what_another_writes_race(kind: str) -> None:
+def test_blocks_that_read_what_another_writes_race(kind: str):
     """Block 1 writes the elements of block 0, which reads its own, or the other way."""
     flip = "%x" if kind == "read" else "%k"
     body = f"""
@@ -136,7 +136,7 @@ def test_blocks_that_read_what_another_writes_race(kind: str) -> None:
         run(f"%p: {F}", body, [np.zeros(4, np.float32)], grid=(2,))
 
 
-def test_blocks_may_read_one_element_and_update_it_atomically() -> None:
+def test_blocks_may_read_one_element_and_update_it_atomically():
     body = f"""
     %one = constant <f32: 1.0> : tile<f32>
     %old, %t = atomic_rmw_tko relaxed device %p, addf, %one : {F}, tile<f32> -> tile<f32>, token
@@ -147,7 +147,7 @@ def test_blocks_may_read_one_element_and_update_it_atomically() -> None:
     assert got.tolist() == [50]
 
 
-def test_plain_and_atomic_accesses_of_two_blocks_race() -> None:
+def test_plain_and_atomic_accesses_of_two_blocks_race():
     body = f"""
     %x, %y, %z = get_tile_block_id : tile<i32>
     %zero = constant <i32: 0> : tile<i32>
@@ -191,7 +191,7 @@ def locked(acquire: str = "acquire", release: str = "release", token: str = "tok
     return LOCKED.format(acquire=acquire, release=release, token=token)
 
 
-def test_a_lock_orders_blocks() -> None:
+def test_a_lock_orders_blocks():
     got, lock = run(
         f"%p: {F}, %lock: tile<ptr<i32>>",
         locked(),
@@ -204,7 +204,7 @@ def test_a_lock_orders_blocks() -> None:
 @pytest.mark.parametrize(
     "wrong", [{"acquire": "relaxed"}, {"release": "relaxed"}, {"token": ""}], ids=str
 )
-def test_a_lock_that_does_not_order(wrong: dict[str, str]) -> None:
+def test_a_lock_that_does_not_order(wrong: dict[str, str]):
     with pytest.raises(tw.ExecutionError, match=r"expected no other block to access argument 0.0."):
         run(
             f"%p: {F}, %lock: tile<ptr<i32>>",
@@ -214,7 +214,7 @@ def test_a_lock_that_does_not_order(wrong: dict[str, str]) -> None:
         )
 
 
-def test_the_last_block_may_read_what_all_have_written() -> None:
+def test_the_last_block_may_read_what_all_have_written():
     """A counter with acquire and release: no loop waits, and the order is found all the same."""
     body = f"""
     %x, %y, %z = get_tile_block_id : tile<i32>
@@ -248,7 +248,7 @@ def test_the_last_block_may_read_what_all_have_written() -> None:
         run(parameters, body.replace("acq_rel", "relaxed"), arrays, grid=(8,))
 
 
-def test_blocks_that_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_that_wait_for_ever(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(grid, "_ROUNDS", 100)
     with pytest.raises(tw.ExecutionError) as caught:
         run(
@@ -262,7 +262,7 @@ def test_blocks_that_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "from (0, 0, 0) on: waiting for argument 1[0] = 1 to be 0" in said
 
 
-def test_loops_can_be_bounded() -> None:
+def test_loops_can_be_bounded():
     body = """
     loop {
       continue
@@ -273,7 +273,7 @@ def test_loops_can_be_bounded() -> None:
 
 
 @pytest.mark.parametrize(("offset", "element"), [(61, 64), (-1, -1), (1 << 20, 1 << 20)])
-def test_an_access_out_of_bounds_names_the_element(offset: int, element: int) -> None:
+def test_an_access_out_of_bounds_names_the_element(offset: int, element: int):
     body = (
         row("a", "p", "f32", 4)
         + f"""
@@ -290,7 +290,7 @@ def test_an_access_out_of_bounds_names_the_element(offset: int, element: int) ->
     )
 
 
-def test_a_mask_keeps_out_of_bounds_elements_out() -> None:
+def test_a_mask_keeps_out_of_bounds_elements_out():
     body = (
         row("a", "p", "f32", 4)
         + f"""
@@ -307,7 +307,7 @@ def test_a_mask_keeps_out_of_bounds_elements_out() -> None:
     assert got.tolist() == [2, 3, 9, 9]
 
 
-def test_pointers_to_nothing_and_between_elements() -> None:
+def test_pointers_to_nothing_and_between_elements():
     body = f"""
     %n = constant <i64: 4096> : tile<i64>
     %q = int_to_ptr %n : tile<i64> -> {F}
@@ -328,7 +328,7 @@ def test_pointers_to_nothing_and_between_elements() -> None:
         run(f"%p: {F}", body, [np.zeros(2, np.float32)])
 
 
-def test_constants_in_memory_are_not_written() -> None:
+def test_constants_in_memory_are_not_written():
     body = f"""
     %q = get_global @g : {F}
     %x, %t = load_ptr_tko weak %q : {F} -> tile<f32>, token
@@ -343,7 +343,7 @@ def test_constants_in_memory_are_not_written() -> None:
     run(f"%p: {F}", wrong, [np.zeros(1, np.float32)], globals_=table.format(""))
 
 
-def test_memory_of_a_block_is_its_own() -> None:
+def test_memory_of_a_block_is_its_own():
     body = f"""
     %x, %y, %z = get_tile_block_id : tile<i32>
     %f = itof %x signed : tile<i32> -> tile<f32>
@@ -357,7 +357,7 @@ def test_memory_of_a_block_is_its_own() -> None:
     assert got.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_arguments() -> None:
+def test_arguments():
     text = entry(f"%p: {F}, %n: tile<i32>, %b: tile<i1>", "    return")
     array = np.zeros(1, np.float32)
     for args, message in (

@@ -119,7 +119,7 @@ def arrays(count: int = 5) -> list[Any]:
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_where_it_takes_effect_it_is_an_error(origin: str, use: str) -> None:
+def test_where_it_takes_effect_it_is_an_error(origin: str, use: str):
     text, words = ORIGINS[origin]
     body = VIEWS + MASK + text + USES[use]
     what = use.partition(" of a ")[0].partition(" to store to")[0]
@@ -167,7 +167,7 @@ GOOD = {
 
 @pytest.mark.parametrize("way", GOOD)
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_what_is_left_out_matters_to_nobody(origin: str, way: str) -> None:
+def test_what_is_left_out_matters_to_nobody(origin: str, way: str):
     body = VIEWS + MASK + ORIGINS[origin][0] + GOOD[way] + row("out", "o", "i32", 8)
     body += f"    %t1 = store_ptr_tko weak %out, %r : tile<8xptr<i32>>, {T} -> token\n"
     got = run(PARAMETERS, body, arrays())[1]
@@ -176,7 +176,7 @@ def test_what_is_left_out_matters_to_nobody(origin: str, way: str) -> None:
     assert got.tolist() == [*want, 0, 0, 0]
 
 
-def test_what_lies_beyond_the_end_goes_there() -> None:
+def test_what_lies_beyond_the_end_goes_there():
     """Of 3 blocks on 20 elements the last has padding, whose results are not stored; in an array of
     24 they would be."""
 
@@ -205,14 +205,14 @@ def test_what_lies_beyond_the_end_goes_there() -> None:
         ran(24)
 
 
-def test_print_says_what_is_undefined(capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_says_what_is_undefined(capsys: pytest.CaptureFixture[str]):
     body = VIEWS + ORIGINS["padding"][0] + '    %t1 = print_tko "%d|", %v : tile<8xi32> -> token\n'
     run(PARAMETERS, body, arrays())
     said = capsys.readouterr().out
     assert said == f"[{', '.join(['0'] * 5 + ['undefined'] * 3)}]|"
 
 
-def test_a_gather_whose_rows_are_undefined_gives_undefined_ones() -> None:
+def test_a_gather_whose_rows_are_undefined_gives_undefined_ones():
     """Rows of numbers that nothing determines are read nowhere: the result is all that is open."""
     tensor = "tensor_view<5x4xi32, strides=[4,1]>"
     view = f"gather_scatter_view<tile=(8x4), {tensor}, sparse_dim=0>"
@@ -241,7 +241,7 @@ def test_a_gather_whose_rows_are_undefined_gives_undefined_ones() -> None:
         run(parameters, body.replace("weak %r, %tiles", "weak %g, %tiles"), args)
 
 
-def test_every_op_says_what_it_does_to_poison() -> None:
+def test_every_op_says_what_it_does_to_poison():
     """Ops without a row take whole values, or none of tiles: views, tokens, what acts."""
     silent = {op.name.removeprefix("cuda_tile.") for op in RULES.keys() - CARRIES.keys()}
     assert silent == {
@@ -256,7 +256,7 @@ def test_every_op_says_what_it_does_to_poison() -> None:
     }
 
 
-def test_a_region_that_takes_from_outside() -> None:
+def test_a_region_that_takes_from_outside():
     """A fold lane by lane: the sums of rows that have no poison are known."""
     t = "tile<4x2xi32>"
     body = f"""{VIEWS}{MASK}{ORIGINS["padding"][0]}
@@ -279,7 +279,7 @@ def test_a_region_that_takes_from_outside() -> None:
 
 
 @pytest.mark.parametrize("wrong", [False, True])
-def test_blocks_whose_tensors_are_not_of_one_array(wrong: bool) -> None:
+def test_blocks_whose_tensors_are_not_of_one_array(wrong: bool):
     """Block 0 copies 5 elements of one array, block 1 of another; both tiles have padding."""
     p, size = "tile<ptr<i32>>", 8 if wrong else 5
     out = f"tensor_view<{size}xi32, strides=[1]>"
@@ -308,7 +308,7 @@ def test_blocks_whose_tensors_are_not_of_one_array(wrong: bool) -> None:
         run(parameters, body, args, grid=(2,))
 
 
-def test_other_workers_take_the_same_padding() -> None:
+def test_other_workers_take_the_same_padding():
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     with ProcessPoolExecutor(1) as executor:
         got = run(PARAMETERS, body, arrays(), check="integers", executor=executor)[1]
@@ -318,7 +318,7 @@ def test_other_workers_take_the_same_padding() -> None:
 
 
 @at_levels("tile", "atom", "ptx")
-def test_padding_is_zeros_below_the_program_level(level: Any) -> None:
+def test_padding_is_zeros_below_the_program_level(level: Any):
     body = VIEWS + MASK + ORIGINS["padding"][0] + USES["values to store"]
     text = entry(PARAMETERS, body)
     options: Any = {"grid": (1,), "args": arrays(), "level": level}

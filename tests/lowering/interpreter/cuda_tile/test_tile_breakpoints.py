@@ -49,7 +49,7 @@ def said(line: int, *values: str, program: Any = TEXT, **launch: Any) -> list[st
     return "\n".join(texts).splitlines()
 
 
-def test_the_tiles_that_a_line_of_python_gives() -> None:
+def test_the_tiles_that_a_line_of_python_gives():
     """Bytecode has lines of Python, and names of values as `tilewright-opt` prints them."""
     lines = said(18, program=SAXPY, grid=(4,), args=[*ARGS, 1.5])
     assert lines[0] == "line 18: done by 4 blocks, block (0, 0, 0) first"
@@ -58,7 +58,7 @@ def test_the_tiles_that_a_line_of_python_gives() -> None:
     assert [line.split(":")[0].strip() for line in lines[1:]] == ["%18", "%20", "%21", "%23", "%26"]
 
 
-def test_values_before_a_line() -> None:
+def test_values_before_a_line():
     values = ["%18", "%14[2]", "%11", "%7", "%0", "%6", "%14[7]"]
     lines = said(18, *values, program=SAXPY, grid=(4,), args=[*ARGS, 1.5])
     assert lines == [
@@ -74,7 +74,7 @@ def test_values_before_a_line() -> None:
     ]
 
 
-def test_a_loop_of_the_text() -> None:
+def test_a_loop_of_the_text():
     lines = said(9, "%s", "%i", hits=2)
     assert lines[:2] == [
         "line 9: 'cuda_tile.addf' by 3 blocks, block (0, 0, 0) first",
@@ -85,7 +85,7 @@ def test_a_loop_of_the_text() -> None:
     ]  # fmt: skip
 
 
-def test_a_branch_that_some_blocks_take() -> None:
+def test_a_branch_that_some_blocks_take():
     lines = said(16, "%far", "%x", "%x[1]")
     assert lines[0].startswith("line 16: 'cuda_tile.iota' by 1 blocks")
     assert lines[2:] == [
@@ -94,7 +94,7 @@ def test_a_branch_that_some_blocks_take() -> None:
     ]  # fmt: skip
 
 
-def test_the_result_is_the_same() -> None:
+def test_the_result_is_the_same():
     """Stops between steps that are computed together otherwise."""
     for line in (16, 17, 18):
         args = [*ARGS, 1.5]
@@ -112,7 +112,7 @@ def test_the_result_is_the_same() -> None:
         (9, "%s[1,2]", r"expected %name or %name\[block\] of Tile IR to print, got %s\[1,2\]"),
     ],
 )
-def test_what_there_is_not(line: int, value: str, message: str) -> None:
+def test_what_there_is_not(line: int, value: str, message: str):
     with pytest.raises(tw.ExecutionError, match=message):
         said(line, value)
 
@@ -125,7 +125,7 @@ def message(body: str) -> list[str]:
     return str(raised.value).splitlines()[3:]
 
 
-def test_an_error_shows_the_state_that_matters() -> None:
+def test_an_error_shows_the_state_that_matters():
     assert message("""%far = constant <i32: [1, 7]> : tile<2xi32>
       %one = reshape %to : tile<ptr<f32>> -> tile<1xptr<f32>>
       %both = broadcast %one : tile<1xptr<f32>> -> tile<2xptr<f32>>
@@ -136,7 +136,7 @@ def test_an_error_shows_the_state_that_matters() -> None:
     ]
 
 
-def test_a_race_shows_the_other_access() -> None:
+def test_a_race_shows_the_other_access():
     first = "      %v, %t = load_ptr_tko weak %to : tile<ptr<f32>> -> tile<f32>, token"
     assert message(f"""{first}
       %c = constant <f32: 1.0> : tile<f32>
@@ -145,7 +145,7 @@ def test_a_race_shows_the_other_access() -> None:
     ]  # fmt: skip
 
 
-def test_a_trace_has_slices_of_the_programs_lines() -> None:
+def test_a_trace_has_slices_of_the_programs_lines():
     """The instructions of a line lie in a slice that has its text."""
     timeline = tw.Timeline()
     tw.interpret(TEXT, grid=(1,), args=[np.zeros(1, np.float32)], name="k.mlir",

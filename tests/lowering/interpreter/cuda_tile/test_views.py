@@ -84,7 +84,7 @@ def padded(array: NDArray[Any], rows: int, columns: int, value: float) -> NDArra
 
 @pytest.mark.parametrize("shape", [(64, 32), (61, 30), (3, 5)])
 @pytest.mark.parametrize(("name", "value"), [("zero", 0.0), ("nan", np.nan), ("neg_inf", -np.inf)])
-def test_partitions_pad_what_lies_outside(shape: tuple[int, int], name: str, value: float) -> None:
+def test_partitions_pad_what_lies_outside(shape: tuple[int, int], name: str, value: float):
     rng = np.random.default_rng(3)
     array = rng.standard_normal(shape).astype(np.float32)
     view = f"partition_view<tile=(16x8), padding_value = {name}, {{tensor}}>"
@@ -95,7 +95,7 @@ def test_partitions_pad_what_lies_outside(shape: tuple[int, int], name: str, val
     np.testing.assert_array_equal(got, want)
 
 
-def test_a_dim_map_is_a_permutation() -> None:
+def test_a_dim_map_is_a_permutation():
     array = np.arange(64 * 32, dtype=np.float32).reshape(64, 32)
     view = "partition_view<tile=(4x8), {tensor}, dim_map=[1, 0]>"
     got = copied(array, view, load(view, "%x, %y", "4x8"), (4, 8), (8, 8))
@@ -104,7 +104,7 @@ def test_a_dim_map_is_a_permutation() -> None:
 
 
 @pytest.mark.parametrize("steps", [(3, 5), (1, 1), (16, 8), (20, 9)])
-def test_strided_views_step_as_they_say(steps: tuple[int, int]) -> None:
+def test_strided_views_step_as_they_say(steps: tuple[int, int]):
     array = np.arange(40 * 24, dtype=np.float32).reshape(40, 24)
     view = (
         f"strided_view<tile=(16x8), traversal_strides=[{steps[0]},{steps[1]}], "
@@ -120,7 +120,7 @@ def test_strided_views_step_as_they_say(steps: tuple[int, int]) -> None:
     np.testing.assert_array_equal(got, np.stack(want))
 
 
-def test_gathered_rows_may_lie_outside() -> None:
+def test_gathered_rows_may_lie_outside():
     array = np.arange(10 * 8, dtype=np.float32).reshape(10, 8)
     view = "gather_scatter_view<tile=(4x4), padding_value = zero, {tensor}, sparse_dim=0>"
     index = "%i = constant <i32: [7, 2, 11, -1]> : tile<4xi32>\n    "
@@ -132,7 +132,7 @@ def test_gathered_rows_may_lie_outside() -> None:
         np.testing.assert_array_equal(got[x], want)
 
 
-def test_an_index_outside_of_the_view_is_undefined() -> None:
+def test_an_index_outside_of_the_view_is_undefined():
     array = np.zeros((16, 16), np.float32)
     view = "partition_view<tile=(16x8), padding_value = nan, {tensor}>"
     with pytest.raises(tw.ExecutionError) as raised:
@@ -142,7 +142,7 @@ def test_an_index_outside_of_the_view_is_undefined() -> None:
     assert np.isnan(got[2]).all() and not got[:2].any()
 
 
-def test_a_tensor_that_is_larger_than_its_memory() -> None:
+def test_a_tensor_that_is_larger_than_its_memory():
     view = "partition_view<tile=(16x8), {tensor}>"
     parameters, body = kernel(view, load(view, "%y, %x", "16x8"), "16x8")
     args = [np.zeros((16, 8), np.float32), 17, 8, np.zeros((2, 16, 8), np.float32)]
@@ -152,7 +152,7 @@ def test_a_tensor_that_is_larger_than_its_memory() -> None:
         run(parameters, body, args, (1, 2))
 
 
-def test_an_access_said_to_be_inbounds() -> None:
+def test_an_access_said_to_be_inbounds():
     view = "partition_view<tile=(16x8), {tensor}>"
     index = load(view, "%y, %x", "16x8").replace("] :", "] inbounds = [true, false] :")
     array = np.ones((17, 8), np.float32)
@@ -178,7 +178,7 @@ def test_an_access_said_to_be_inbounds() -> None:
         ("f8E5M2", ml_dtypes.float8_e5m2),
     ],
 )
-def test_every_element_type_passes_through_memory(element: str, dtype: Any) -> None:
+def test_every_element_type_passes_through_memory(element: str, dtype: Any):
     rng = np.random.default_rng(5)
     octets = rng.integers(0, 2 if element == "i1" else 256, 30 * 20 * np.dtype(dtype).itemsize)
     array = octets.astype(np.uint8).view(dtype).reshape(30, 20)
@@ -191,7 +191,7 @@ def test_every_element_type_passes_through_memory(element: str, dtype: Any) -> N
     assert (got.view(words) == want.view(words)).all()
 
 
-def test_four_bit_elements_share_bytes() -> None:
+def test_four_bit_elements_share_bytes():
     """Tiles of f4E2M1FN copied from one place of a tensor to another."""
     tensor = "tensor_view<16x8xf4E2M1FN, strides=[8,1]>"
     view = f"partition_view<tile=(4x8), {tensor}>"
@@ -213,7 +213,7 @@ def test_four_bit_elements_share_bytes() -> None:
     np.testing.assert_array_equal(got.reshape(4, 16), array.reshape(4, 16)[::-1])
 
 
-def test_shapes_of_tensors_and_index_spaces() -> None:
+def test_shapes_of_tensors_and_index_spaces():
     tensor = TENSOR.format(element="f32")
     view = f"strided_view<tile=(4x2), traversal_strides=[4,3], {tensor}>"
     body = f"""
@@ -232,7 +232,7 @@ def test_shapes_of_tensors_and_index_spaces() -> None:
 
 
 @pytest.mark.parametrize("mode", ["addf", "max", "umin", "and"])
-def test_reductions_into_a_view(mode: str) -> None:
+def test_reductions_into_a_view(mode: str):
     element, dtype = ("f32", np.float32) if mode == "addf" else ("i32", np.int32)
     tensor = f"tensor_view<8x8x{element}, strides=[8,1]>"
     view = f"strided_view<tile=(4x8), traversal_strides=[2,8], {tensor}>"
@@ -265,7 +265,7 @@ def test_reductions_into_a_view(mode: str) -> None:
     np.testing.assert_array_equal(got, want)
 
 
-def test_strides_that_wrap_around_lie_outside() -> None:
+def test_strides_that_wrap_around_lie_outside():
     """Sixteen rows of 2**60 elements of four bytes come back to where they began."""
     given = "tensor_view<64x64xf32, strides=[1152921504606846976,1]>"
     view = f"partition_view<tile=(64x64), {given}>"

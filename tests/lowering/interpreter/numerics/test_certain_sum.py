@@ -20,7 +20,7 @@ def words(values, name: str):
 @pytest.mark.parametrize("result", ["f32", "f16"])
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("spread", ["normal", "whole", "wide", "cancelling", "special"])
-def test_certain_is_exact(spread: str, name: str, result: str) -> None:
+def test_certain_is_exact(spread: str, name: str, result: str):
     rng = np.random.default_rng(len(spread) + len(name))
     a, b, c = (rng.standard_normal(shape) for shape in ((2, 8, 32), (2, 32, 8), (2, 8, 8)))
     if spread == "whole":  # ties: whole numbers around 2^24, or 2^11

@@ -44,14 +44,14 @@ from tilewright.lowering.interpreter.numerics import (
         ("sm_120a", "bf16 bf16 f32", "mma.sync", (25, None, 23)),
     ],
 )
-def test_rows(arch: str, types: str, unit, expected) -> None:
+def test_rows(arch: str, types: str, unit, expected):
     model = model_for(arch, *types.split(), unit)
     assert isinstance(model, FusedDotAdd)
     assert (model.fraction_bits, model.chunk, model.f32_fraction_bits) == expected
     assert model.source
 
 
-def test_types_that_are_the_same_everywhere() -> None:
+def test_types_that_are_the_same_everywhere():
     assert isinstance(model_for("sm_80", "f64", "f64", "f64"), FmaChain)
     assert isinstance(model_for("sm_90a", "s8", "u8", "s32", "wgmma"), ExactInteger)
     assert isinstance(model_for("sm_75", "b1", "b1", "s32"), ExactInteger)
@@ -59,11 +59,11 @@ def test_types_that_are_the_same_everywhere() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100a", "sm_110"])
 @pytest.mark.parametrize("result", ["f16", "f32"])
-def test_m8n8k4_is_f32_arithmetic_from_sm_80_on(arch: str, result: str) -> None:
+def test_m8n8k4_is_f32_arithmetic_from_sm_80_on(arch: str, result: str):
     assert isinstance(model_for(arch, "f16", "f16", result, "mma.m8n8k4"), Float32DotAdd)
 
 
-def test_fp8_mma_sync_is_converted_where_there_is_no_tensor_core_for_it() -> None:
+def test_fp8_mma_sync_is_converted_where_there_is_no_tensor_core_for_it():
     for arch in ("sm_90", "sm_100a", "sm_103", "sm_110f"):
         model = model_for(arch, "e4m3", "e5m2", "f16")
         assert isinstance(model, ConvertedDotAdd)
@@ -73,7 +73,7 @@ def test_fp8_mma_sync_is_converted_where_there_is_no_tensor_core_for_it() -> Non
 
 
 @pytest.mark.parametrize(("arch", "unit"), [("sm_120a", "mma.sync"), ("sm_100a", "tcgen05")])
-def test_block_scaling(arch: str, unit) -> None:
+def test_block_scaling(arch: str, unit):
     for types in (("e4m3", "e5m2"), ("e2m1", "e2m1"), ("e3m2", "e4m3")):
         model = model_for(arch, *types, "f32", unit, "mxf8f6f4")
         assert isinstance(model, ScaledDotAdd) and model.fraction_bits == 25
@@ -83,7 +83,7 @@ def test_block_scaling(arch: str, unit) -> None:
         assert (model.fraction_bits, model.block) == (35, 16)
 
 
-def test_a_source_says_whether_a_row_was_measured() -> None:
+def test_a_source_says_whether_a_row_was_measured():
     for types in (("e4m3", "e4m3"), ("e3m2", "e4m3"), ("e2m1", "e2m1")):
         assert "not measured" in model_for("sm_120a", *types, "f32").source
         scaled = model_for("sm_120a", *types, "f32", scale_kind="mxf8f6f4")
@@ -109,7 +109,7 @@ def test_a_source_says_whether_a_row_was_measured() -> None:
         ("sm_120a", "s8 s8 s32", "mxf8f6f4", "no known arithmetic"),
     ],
 )
-def test_unknown_scalings_say_so(arch: str, types: str, scale_kind, message: str) -> None:
+def test_unknown_scalings_say_so(arch: str, types: str, scale_kind, message: str):
     with pytest.raises(NumericsError, match=message):
         model_for(arch, *types.split(), "mma.sync", scale_kind)
 
@@ -130,12 +130,12 @@ def test_unknown_scalings_say_so(arch: str, types: str, scale_kind, message: str
         ("compute_90", "f16 f16 f32", "mma.sync", "expected a target"),
     ],
 )
-def test_unknown_combinations_say_so(arch: str, types: str, unit, message: str) -> None:
+def test_unknown_combinations_say_so(arch: str, types: str, unit, message: str):
     with pytest.raises(NumericsError, match=message):
         model_for(arch, *types.split(), unit)
 
 
-def test_families() -> None:
+def test_families():
     assert [family_of(f"sm_{n}") for n in (86, 89, 90, 103, 121)] == [
         "Ampere",
         "Ada",

@@ -50,7 +50,7 @@ def above(name: str, value: Any, operands: list[Fraction]) -> int:
 @pytest.mark.parametrize("rounding", ["rz", "rm", "rp"])
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_no_float_is_closer(dtype: Any, name: str, rounding: Any) -> None:
+def test_no_float_is_closer(dtype: Any, name: str, rounding: Any):
     arrays = [values(dtype) for _ in range(ARITIES.get(name, 2))]
     if name == "div":
         arrays[1][arrays[1] == 0] = 1
@@ -68,7 +68,7 @@ def test_no_float_is_closer(dtype: Any, name: str, rounding: Any) -> None:
         assert above(name, beyond, operands) == -sign, (given, result)
 
 
-def test_an_exact_zero_has_the_sign_of_its_rounding() -> None:
+def test_an_exact_zero_has_the_sign_of_its_rounding():
     one = np.ones(1)
     assert np.signbit(directed("sub", "f64", "rm")(one, one)).all()
     assert not np.signbit(directed("sub", "f64", "rz")(one, one)).any()

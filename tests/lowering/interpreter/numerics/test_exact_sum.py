@@ -25,7 +25,7 @@ def run(a, b, c, types):
 
 
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
-def test_every_type(types, kind: str, words, reference) -> None:
+def test_every_type(types, kind: str, words, reference):
     rng = np.random.default_rng(61)
     for batch, m, n, k in ((9, 2, 2, 8), (2, 3, 4, 13)):
         a, b = words(rng, types[0], (batch, m, k), kind), words(rng, types[1], (batch, k, n), kind)
@@ -37,7 +37,7 @@ def test_every_type(types, kind: str, words, reference) -> None:
 
 
 @pytest.mark.parametrize("types", TYPES[:5], ids="-".join)
-def test_sums_that_cancel_to_almost_nothing(types, words, reference) -> None:
+def test_sums_that_cancel_to_almost_nothing(types, words, reference):
     """Each product comes twice with opposite signs, a tiny one is left over."""
     rng = np.random.default_rng(67)
     a, b = words(rng, types[0], (4, 2, 6), "finite"), words(rng, types[1], (4, 6, 2), "finite")
@@ -55,7 +55,7 @@ def test_sums_that_cancel_to_almost_nothing(types, words, reference) -> None:
     assert run(a, b, c, types).tolist() == expected.tolist()
 
 
-def test_halfway_cases_see_the_last_bit(reference) -> None:
+def test_halfway_cases_see_the_last_bit(reference):
     """1 + 2**-24 is halfway between two f32; a product of 2**-48 far below decides."""
     types = ("f16", "f16", "f32", "f32")
     one, small, least = 0x3C00, 0x0C00, 0x0001
@@ -76,12 +76,12 @@ SCALED = [
 
 
 @pytest.mark.parametrize("case", SCALED, ids=lambda case: "-".join(map(str, case)))
-def test_scaled_elements(case, kind: str, words, scaled_dots) -> None:
+def test_scaled_elements(case, kind: str, words, scaled_dots):
     d, expected = scaled_dots(case, kind, "exact")
     assert d.tolist() == expected.tolist()
 
 
-def test_f64_does_not_mix() -> None:
+def test_f64_does_not_mix():
     a, c = np.zeros((1, 1), np.uint64), np.zeros((1, 1), np.uint32)
     with pytest.raises(NumericsError, match="f64 does not mix"):
         run(a, a, c, ("f64", "f64", "f32", "f32"))

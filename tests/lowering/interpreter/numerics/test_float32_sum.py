@@ -24,7 +24,7 @@ def run(a, b, c, c_type: str, d_type: str, model=None):
 
 
 @pytest.mark.parametrize("types", ACCUMULATORS, ids="-".join)
-def test_every_accumulator(types, kind: str, words, reference) -> None:
+def test_every_accumulator(types, kind: str, words, reference):
     rng = np.random.default_rng(79)
     for batch, m, n in ((40, 2, 2), (3, 3, 4)):
         a, b = words(rng, "f16", (batch, m, 4), kind), words(rng, "f16", (batch, 4, n), kind)
@@ -36,7 +36,7 @@ def test_every_accumulator(types, kind: str, words, reference) -> None:
 
 
 @pytest.mark.parametrize("types", ACCUMULATORS, ids="-".join)
-def test_addends_around_2_to_24_that_cancel(types, reference) -> None:
+def test_addends_around_2_to_24_that_cancel(types, reference):
     """Where f32 runs out of bits between two steps, their order decides."""
     rng = np.random.default_rng(89)
     values = np.array([0, -0.0, 1, -1, 4096, -4096, 4095, -4095, 2.0**-12, 2.0**-24, 65504])
@@ -53,7 +53,7 @@ def test_addends_around_2_to_24_that_cancel(types, reference) -> None:
     assert np.any(d != run(a, b, c, *types, model=FusedDotAdd(25, "test")))
 
 
-def test_c_is_first_added_to_the_low_pair() -> None:
+def test_c_is_first_added_to_the_low_pair():
     """H200: with p = 2**24 and q = 1 - 2**24, (1 + p) + q is 1; (1 + q) + p would be 2."""
     row = encode(np.array([[4096.0, 0.0, 4096.0, 1.0]]), FORMATS["f16"])
     column = encode(np.array([[4096.0], [0.0], [-4096.0], [1.0]]), FORMATS["f16"])
@@ -63,14 +63,14 @@ def test_c_is_first_added_to_the_low_pair() -> None:
     assert run(row[:, swapped], column[swapped], one, "f16", "f16") == 0x4000
 
 
-def test_an_f16_zero_keeps_its_sign_and_an_f32_one_is_positive() -> None:
+def test_an_f16_zero_keeps_its_sign_and_an_f32_one_is_positive():
     """H200: products and c all -0."""
     a, b = np.full((1, 4), 0x8000, np.uint16), np.full((4, 1), 0x3C00, np.uint16)
     assert run(a, b, np.array([[0x8000]], np.uint16), "f16", "f16") == 0x8000
     assert run(a, b, np.array([[0x80000000]], np.uint32), "f32", "f32") == 0
 
 
-def test_what_m8n8k4_has_not_is_an_error() -> None:
+def test_what_m8n8k4_has_not_is_an_error():
     model = model_for("sm_80", "f16", "f16", "f32", "mma.m8n8k4")
     a, c = np.zeros((2, 8), np.uint16), np.zeros((2, 2), np.uint32)
     with pytest.raises(NumericsError, match="K = 4, not f16, f16, f32, f32 with K = 8"):

@@ -27,7 +27,7 @@ def check(name: str, rounding: str, a, b, c, reference) -> None:
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_random_words(name: str, rounding: str, kind: str, words, reference) -> None:
+def test_random_words(name: str, rounding: str, kind: str, words, reference):
     rng = np.random.default_rng(17)
     a, b, c = (words(rng, name, (300,), kind) for _ in range(3))
     check(name, rounding, a, b, c, reference)
@@ -35,7 +35,7 @@ def test_random_words(name: str, rounding: str, kind: str, words, reference) -> 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_cancellation_and_halfway(name: str, rounding: str, reference) -> None:
+def test_cancellation_and_halfway(name: str, rounding: str, reference):
     """Addends within a few last places of minus the product, and sums near halfway points."""
     _, container = FUNCTIONS[name]
     dtype = np.float32 if name == "f32" else np.float64
@@ -50,7 +50,7 @@ def test_cancellation_and_halfway(name: str, rounding: str, reference) -> None:
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_both_ends_of_the_range(name: str, rounding: str, words, reference) -> None:
+def test_both_ends_of_the_range(name: str, rounding: str, words, reference):
     """Products near the smallest and the largest number, with addends of all sizes."""
     _, container = FUNCTIONS[name]
     dtype = np.float32 if name == "f32" else np.float64
@@ -82,24 +82,24 @@ def words_of(bits: int, exponent_bits: int) -> st.SearchStrategy[int]:
 
 @settings(max_examples=100, deadline=None)
 @given(st.tuples(*[words_of(32, 8)] * 3), st.sampled_from(ROUNDINGS))
-def test_fma32_edges(reference, operands: tuple[int, ...], rounding: str) -> None:
+def test_fma32_edges(reference, operands: tuple[int, ...], rounding: str):
     check("f32", rounding, *(np.array([x], np.uint32) for x in operands), reference)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.tuples(*[words_of(64, 11)] * 3), st.sampled_from(ROUNDINGS))
-def test_fma64_edges(reference, operands: tuple[int, ...], rounding: str) -> None:
+def test_fma64_edges(reference, operands: tuple[int, ...], rounding: str):
     check("f64", rounding, *(np.array([x], np.uint64) for x in operands), reference)
 
 
-def test_operands_broadcast_and_scalars_work() -> None:
+def test_operands_broadcast_and_scalars_work():
     assert fma64(np.ones((3, 1)), np.ones(4), np.float64(2)).shape == (3, 4)
     assert float(fma64(np.float64(1e300), np.float64(1e300), np.float64(0))) == np.inf
     assert float(fma32(np.float32(3), np.float32(4), np.float32(5))) == 17.0
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
-def test_f64_mma_is_a_chain_in_k_order(rounding: str, kind: str, words, reference) -> None:
+def test_f64_mma_is_a_chain_in_k_order(rounding: str, kind: str, words, reference):
     rng = np.random.default_rng(31)
     a, b = words(rng, "f64", (2, 3, 4), kind), words(rng, "f64", (2, 4, 3), kind)
     c = words(rng, "f64", (2, 3, 3), kind)
@@ -116,7 +116,7 @@ def test_f64_mma_is_a_chain_in_k_order(rounding: str, kind: str, words, referenc
     assert d.tolist() == reference.matrices(chain, a, b, c).tolist()
 
 
-def test_a_newton_step_rounds_reciprocals() -> None:
+def test_a_newton_step_rounds_reciprocals():
     """As rows divided by one number rely on: of every significand, here every 61st of them."""
     words = np.arange(0x3F800000, 0x40000000, 1 if THOROUGH else 61, np.uint32)
     for y in np.array_split(words.view(np.float32), 8):

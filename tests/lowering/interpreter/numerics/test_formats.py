@@ -40,20 +40,20 @@ def same(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_decode_agrees_with_ml_dtypes_on_every_word(name: str) -> None:
+def test_decode_agrees_with_ml_dtypes_on_every_word(name: str):
     words = every_word(name)
     with np.errstate(invalid="ignore"):
         expected = words.view(ORACLES[name]).astype(np.float64)
         assert same(decode(words, FORMATS[name]), expected)
 
 
-def test_ue4m3_is_e4m3_without_its_sign() -> None:
+def test_ue4m3_is_e4m3_without_its_sign():
     words = every_word("ue4m3")
     expected = (words & np.uint8(0x7F)).view(ml_dtypes.float8_e4m3fn).astype(np.float64)
     assert same(decode(words, FORMATS["ue4m3"]), expected)
 
 
-def test_bits_above_a_narrow_format_are_ignored() -> None:
+def test_bits_above_a_narrow_format_are_ignored():
     words = np.arange(256).astype(np.uint8)
     for name, mask in (("e3m2", 63), ("e2m3", 63), ("e2m1", 15)):
         fmt = FORMATS[name]
@@ -62,7 +62,7 @@ def test_bits_above_a_narrow_format_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in ORACLES if name not in ("ue8m0",)])
-def test_significand_and_exponent_give_the_value(name: str) -> None:
+def test_significand_and_exponent_give_the_value(name: str):
     fmt = FORMATS[name]
     words = every_word(name)
     value, exponent = decode(words, fmt), exponent_of(words, fmt).astype(int)
@@ -76,7 +76,7 @@ def test_significand_and_exponent_give_the_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["f32", "tf32", "f64"])
-def test_exponents_of_wide_formats(name: str, words) -> None:
+def test_exponents_of_wide_formats(name: str, words):
     fmt = FORMATS[name]
     for kind in ("finite", "tiny", "zeros"):
         sample = words(np.random.default_rng(3), name, (4000,), kind)
@@ -86,7 +86,7 @@ def test_exponents_of_wide_formats(name: str, words) -> None:
         assert np.array_equal(exponent_of(sample, fmt), expected)
 
 
-def test_tf32_ignores_its_low_13_bits() -> None:
+def test_tf32_ignores_its_low_13_bits():
     rng = np.random.default_rng(0)
     sample = rng.integers(0, 1 << 32, 4000, dtype=np.uint32)
     sample[:8] = 0x1FFF, 0x80001FFF, 0x7F800001, 0x7F801FFF, 0x7F802000, 0, 0x80000000, 0x2000
@@ -99,7 +99,7 @@ def test_tf32_ignores_its_low_13_bits() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if not name.startswith("u")])
-def test_encode_returns_every_value_to_its_word(name: str, words) -> None:
+def test_encode_returns_every_value_to_its_word(name: str, words):
     fmt = FORMATS[name]
     sample = (
         every_word(name)
@@ -117,7 +117,7 @@ def test_encode_returns_every_value_to_its_word(name: str, words) -> None:
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1"])
-def test_encode_to_nearest_agrees_with_ml_dtypes_around_every_boundary(name: str) -> None:
+def test_encode_to_nearest_agrees_with_ml_dtypes_around_every_boundary(name: str):
     fmt = FORMATS[name]
     value = decode(every_word(name), fmt)
     value = np.unique(value[np.isfinite(value)])
@@ -133,7 +133,7 @@ def test_encode_to_nearest_agrees_with_ml_dtypes_around_every_boundary(name: str
 
 @pytest.mark.parametrize("name", ["f32", "f16", "bf16", "tf32", "e5m2"])
 @pytest.mark.parametrize("rounding", ["rn", "rz", "rm", "rp"])
-def test_encode_agrees_with_fractions(name: str, rounding: str, reference) -> None:
+def test_encode_agrees_with_fractions(name: str, rounding: str, reference):
     from fractions import Fraction
 
     fmt = FORMATS[name]
@@ -147,13 +147,13 @@ def test_encode_agrees_with_fractions(name: str, rounding: str, reference) -> No
     assert words.tolist() == [word << fmt.ignored_low_bits for word in expected]
 
 
-def test_formats_without_infinity_saturate() -> None:
+def test_formats_without_infinity_saturate():
     value = np.array([1e9, -1e9, np.inf, np.nan])
     assert encode(value, FORMATS["e4m3"]).tolist() == [0x7E, 0xFE, 0x7E, 0x7F]
     assert encode(value, FORMATS["e2m1"]).tolist() == [0x7, 0xF, 0x7, 0x7]
 
 
-def test_errors_name_what_was_found() -> None:
+def test_errors_name_what_was_found():
     with pytest.raises(NumericsError, match="e9m9"):
         format_named("e9m9")
     with pytest.raises(NumericsError, match="scale format"):

@@ -73,7 +73,7 @@ def widths_of(reference, model):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_every_model_and_type(case, kind: str, words, reference) -> None:
+def test_every_model_and_type(case, kind: str, words, reference):
     arch, unit, *types, k = case
     model = model_for(arch, types[0], types[1], types[3], unit)
     widths = widths_of(reference, model)
@@ -89,7 +89,7 @@ def test_every_model_and_type(case, kind: str, words, reference) -> None:
 
 
 @pytest.mark.parametrize("types", [("f16", "f32"), ("f16", "f16"), ("bf16", "f32")], ids="-".join)
-def test_addends_that_cancel(types, words, reference) -> None:
+def test_addends_that_cancel(types, words, reference):
     """c = minus the products' own result, so that what truncation lost decides."""
     element, result = types
     types = (element, element, result, result)
@@ -107,7 +107,7 @@ def test_addends_that_cancel(types, words, reference) -> None:
     assert d.tolist() == expected.tolist()
 
 
-def test_zero_sums_are_positive() -> None:
+def test_zero_sums_are_positive():
     """-0 everywhere gives +0, as x - x does, and so does a result too small for its type (H200)."""
     model = FusedDotAdd(25, "test")
     for result, container in (("f32", np.uint32), ("f16", np.uint16)):
@@ -124,7 +124,7 @@ def test_zero_sums_are_positive() -> None:
     assert run(tiny, minus_tiny, c.astype(np.uint16), ("f16", "f16", "f16", "f16"), model) == 0
 
 
-def test_unnormalised_products_reach_past_their_exponent() -> None:
+def test_unnormalised_products_reach_past_their_exponent():
     """1.5 * 1.5 = 2.25 has exponent 0: the bit 2**-25 of the other addend is kept, not lost."""
     one_half = np.full((1, 1), 0x3E00, np.uint16)
     tiny = np.array([[np.float32(2.0**-25)]]).view(np.uint32)
@@ -136,7 +136,7 @@ def test_unnormalised_products_reach_past_their_exponent() -> None:
     assert run(one_half, one_half, tiny, types, FusedDotAdd(24, "test")).view(np.float32) == 2.25
 
 
-def test_an_f16_addend_of_an_f32_result_is_converted_first() -> None:
+def test_an_f16_addend_of_an_f32_result_is_converted_first():
     """wmma on an H200: c = 2**-24 has exponent -24 there, not f16's smallest, so that 25 fraction
     bits reach down to 2**-49 and the products' 2**-48 is kept."""
     types = ("f16", "f16", "f16", "f32")
@@ -148,7 +148,7 @@ def test_an_f16_addend_of_an_f32_result_is_converted_first() -> None:
     assert run(least, least, c * 0, types, model).view(np.float32) == np.float32(2.0**-48)
 
 
-def test_an_f16_result_of_an_f32_addend_is_rounded_twice() -> None:
+def test_an_f16_result_of_an_f32_addend_is_rounded_twice():
     """wmma: first cut off to f32, then to nearest f16: the 2**-25 that would break the tie of
     1 + 2**-11 is lost on the way."""
     model = model_for("sm_90a", "f16", "f16", "f16", "wmma")
@@ -160,7 +160,7 @@ def test_an_f16_result_of_an_f32_addend_is_rounded_twice() -> None:
         assert run(row, column, c, types, model) == expected
 
 
-def test_f32_overflow_is_infinite_only_from_2_to_128() -> None:
+def test_f32_overflow_is_infinite_only_from_2_to_128():
     huge = np.array([[0x7F7F, 0x7F7F]], np.uint16)
     one = np.array([[0x3F80], [0x3F80]], np.uint16)
     largest = np.array([[0x7F7FFFFF]], np.uint32)
@@ -171,7 +171,7 @@ def test_f32_overflow_is_infinite_only_from_2_to_128() -> None:
     assert run(huge[:, :1] * 0, one[:1], largest, types, model) == 0x7F7FFFFF
 
 
-def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch, words) -> None:
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch, words):
     types = ("f16", "f16", "f32", "f32")
     model = model_for("sm_80", "f16", "f16", "f32")
     rng = np.random.default_rng(47)
@@ -183,7 +183,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch, words) -> None:
         monkeypatch.undo()
 
 
-def test_batch_axes_and_strides_do_not_show(words) -> None:
+def test_batch_axes_and_strides_do_not_show(words):
     types = ("bf16", "bf16", "f32", "f32")
     model = model_for("sm_90a", "bf16", "bf16", "f32")
     a, b, c = operands(words, np.random.default_rng(53), types, (6, 4, 8, 16), "finite")
@@ -209,7 +209,7 @@ def test_batch_axes_and_strides_do_not_show(words) -> None:
     ),
     st.data(),
 )
-def test_any_widths(reference, names, model, data) -> None:
+def test_any_widths(reference, names, model, data):
     element, result = names
     types = (element, element, result, result)
     bits = 8 if element == "e5m2" else 16
@@ -225,7 +225,7 @@ def test_any_widths(reference, names, model, data) -> None:
 
 
 @pytest.mark.parametrize("element", ["bf16", "tf32"])
-def test_sums_below_the_normal_range_align_to_the_floor(element, reference) -> None:
+def test_sums_below_the_normal_range_align_to_the_floor(element, reference):
     """Products around 2**-136 with c = 0, where the floor of 2**-133 decides the last bits."""
     model = model_for("sm_90a", element, element, "f32")
     types = (element, element, "f32", "f32")
@@ -247,7 +247,7 @@ def test_sums_below_the_normal_range_align_to_the_floor(element, reference) -> N
     assert np.any(d != run(a, b, c, types, FusedDotAdd(25, "test", exponent_floor=0)))
 
 
-def test_what_lies_below_the_floor_is_cut_off() -> None:
+def test_what_lies_below_the_floor_is_cut_off():
     """f32: 2**-149 - 2**-160 keeps its leading term, 2**-149 - 2**-157 does not; f16: 2**-47 does
     not lift 2**-25 off its halfway point, 2**-46 does."""
     model = model_for("sm_90a", "bf16", "bf16", "f32")
@@ -266,7 +266,7 @@ def test_what_lies_below_the_floor_is_cut_off() -> None:
         assert run(row, column, zero.astype(np.uint16), types, model) == expected
 
 
-def test_a_result_type_other_than_f16_and_f32_is_an_error() -> None:
+def test_a_result_type_other_than_f16_and_f32_is_an_error():
     a = np.zeros((2, 2), np.uint16)
     with pytest.raises(NumericsError, match="f16 or f32, not bf16"):
         run(a, a, a, ("f16", "f16", "bf16", "bf16"), FusedDotAdd(25, "test"))

@@ -26,7 +26,7 @@ def run(a, b, c, a_type, b_type, **options):
 @pytest.mark.parametrize("satfinite", [False, True])
 @pytest.mark.parametrize("a_type", ["s8", "u8", "s4", "u4"])
 @pytest.mark.parametrize("b_type", ["s8", "u8", "s4", "u4"])
-def test_wrap_and_clamp(a_type: str, b_type: str, satfinite: bool, reference) -> None:
+def test_wrap_and_clamp(a_type: str, b_type: str, satfinite: bool, reference):
     rng = np.random.default_rng(71)
     a = rng.integers(0, 256, (3, 2, 32), dtype=np.uint8)
     b = rng.integers(0, 256, (3, 32, 2), dtype=np.uint8)
@@ -44,14 +44,14 @@ def test_wrap_and_clamp(a_type: str, b_type: str, satfinite: bool, reference) ->
     assert d.tolist() == reference.matrices(element, a, b, c).tolist()
 
 
-def test_long_k_stays_exact() -> None:
+def test_long_k_stays_exact():
     a = np.full((1, 4097), 255, np.uint8)
     c = np.ones((1, 1), np.uint32)
     assert int(run(a, a.T, c, "u8", "u8")[0, 0]) == 4097 * 255 * 255 + 1
 
 
 @pytest.mark.parametrize("operation", ["and", "xor"])
-def test_population_count(operation: str, reference) -> None:
+def test_population_count(operation: str, reference):
     rng = np.random.default_rng(73)
     a = rng.integers(0, 2, (2, 3, 128), dtype=np.uint8)
     b = rng.integers(0, 2, (2, 128, 2), dtype=np.uint8)
@@ -66,7 +66,7 @@ def test_population_count(operation: str, reference) -> None:
     assert d.tolist() == reference.matrices(element, a, b, c).tolist()
 
 
-def test_errors() -> None:
+def test_errors():
     a, c = np.zeros((8, 8), np.uint8), np.zeros((8, 8), np.uint32)
     with pytest.raises(NumericsError, match="no satfinite"):
         run(a, a, c, "b1", "b1", satfinite=True)

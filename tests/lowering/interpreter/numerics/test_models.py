@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.numerics import (
 )
 
 
-def test_a_model_for_other_types_is_refused() -> None:
+def test_a_model_for_other_types_is_refused():
     a, c = np.zeros((8, 4), np.uint64), np.zeros((8, 8), np.uint64)
     fused = FusedDotAdd(25, "test")
     types = {"a_type": "f64", "b_type": "f64", "c_type": "f64", "d_type": "f64"}
@@ -44,6 +44,6 @@ def test_a_model_for_other_types_is_refused() -> None:
         (ScaledBlockDotAdd, {"block": 32}, "scaled block dot-add with impossible widths"),
     ],
 )
-def test_rows_check_themselves(model, row, message: str) -> None:
+def test_rows_check_themselves(model, row, message: str):
     with pytest.raises(NumericsError, match=message):
         model(**{"fraction_bits": 25, "source": "test", **row})

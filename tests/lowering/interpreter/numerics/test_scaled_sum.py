@@ -55,14 +55,14 @@ def uniform(case, a: float, b: float, c: float, scale_a: int, scale_b: int):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_every_kind_and_scale(case, kind: str, scaled_dots) -> None:
+def test_every_kind_and_scale(case, kind: str, scaled_dots):
     scale_kind, a_type, b_type, *_ = case
     d, expected = scaled_dots(case[1:], kind, model_of(scale_kind, a_type, b_type))
     assert d.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_scales_of_one_are_no_scales(case, words) -> None:
+def test_scales_of_one_are_no_scales(case, words):
     """Exponents this near each other lose nothing, and the result is the exact one, unscaled."""
     _, a_type, b_type, scale_type, k, count = case
     rng = np.random.default_rng(97)
@@ -76,7 +76,7 @@ def test_scales_of_one_are_no_scales(case, words) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
-def test_special_values(case) -> None:
+def test_special_values(case):
     one, nan = ONE[case[3]], 0xFF if case[3] == "ue8m0" else 0x7F
     for model in (None, "exact"):
 
@@ -94,7 +94,7 @@ def test_special_values(case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: "-".join(map(str, case)))
-def test_scales_that_leave_the_range_of_f32(case) -> None:
+def test_scales_that_leave_the_range_of_f32(case):
     for model in (None, "exact"):
         large = run(case, *uniform(case, 1.0, -1.0, 0.0, 254, 254), model=model)
         assert large[0, 0] == INFINITY | 1 << 31
@@ -105,7 +105,7 @@ def test_scales_that_leave_the_range_of_f32(case) -> None:
         assert run(case, *uniform(case, 1.0, 1.0, 0.0, 0, 99), model=model)[0, 0] == 0
 
 
-def test_infinite_elements_scale_to_infinity_and_meet_zero_as_nan() -> None:
+def test_infinite_elements_scale_to_infinity_and_meet_zero_as_nan():
     case = ("mxf8f6f4", "e5m2", "e5m2", "ue8m0", 32, 1)
     for model in (None, "exact"):
         assert run(case, *uniform(case, np.inf, -1.0, 1.0, 0, 0), model=model) == INFINITY | 1 << 31
@@ -113,7 +113,7 @@ def test_infinite_elements_scale_to_infinity_and_meet_zero_as_nan() -> None:
         assert run(case, *uniform(case, np.inf, 1.0, -np.inf, 127, 127), model=model) == NAN
 
 
-def test_a_zero_scale_makes_zeros() -> None:
+def test_a_zero_scale_makes_zeros():
     case = CASES[-1]
     for model in (None, "exact"):
         for scales in ((0, ONE["ue4m3"]), (0x7E, 0), (0, 0)):
@@ -121,7 +121,7 @@ def test_a_zero_scale_makes_zeros() -> None:
             assert d[0, 0] == 1
 
 
-def test_a_block_is_exact_inside_and_cut_off_outside() -> None:
+def test_a_block_is_exact_inside_and_cut_off_outside():
     """Sixteen products cancel to 1/4 whatever their sizes; across blocks 35 bits remain."""
     case = ("mxf4", "e2m1", "e2m1", "ue8m0", 64, 2)
     a, b, c, scale_a, scale_b = uniform(case, 0.0, 1.0, 0.0, 127, 127)
@@ -135,7 +135,7 @@ def test_a_block_is_exact_inside_and_cut_off_outside() -> None:
     assert run(case, a, b, c, scale_a, scale_b, "exact").view(np.float32) == 0.25
 
 
-def test_blocks_of_lanes_do_not_show(monkeypatch: pytest.MonkeyPatch, words) -> None:
+def test_blocks_of_lanes_do_not_show(monkeypatch: pytest.MonkeyPatch, words):
     case = CASES[-1]
     rng = np.random.default_rng(101)
     for batch, m, n in ((21, 3, 4), (2, 24, 8)):
@@ -170,7 +170,7 @@ def test_blocks_of_lanes_do_not_show(monkeypatch: pytest.MonkeyPatch, words) -> 
         ),
     ],
 )
-def test_errors(change, message: str) -> None:
+def test_errors(change, message: str):
     operands = {
         "a": np.zeros((2, 64), np.uint8), "b": np.zeros((64, 2), np.uint8),
         "c": np.zeros((2, 2), np.uint32), "scale_a": np.zeros((2, 2), np.uint8),
@@ -182,7 +182,7 @@ def test_errors(change, message: str) -> None:
         dot_add(**{**operands, **change})
 
 
-def test_wide_elements_do_not_scale() -> None:
+def test_wide_elements_do_not_scale():
     case = ("mxf4", "f16", "f16", "ue8m0", 64, 2)
     operands = uniform(case, 1.0, 1.0, 0.0, 127, 127)
     for model in ("exact", ScaledDotAdd(25, "test")):
@@ -190,7 +190,7 @@ def test_wide_elements_do_not_scale() -> None:
             run(case, *operands, model=model)
 
 
-def test_a_block_does_not_cross_scales() -> None:
+def test_a_block_does_not_cross_scales():
     case = ("mxf4", "e2m1", "e2m1", "ue8m0", 64, 8)
     with pytest.raises(NumericsError, match="multiples of 16 elements, got 8 scales for K = 64"):
         run(case, *uniform(case, 1.0, 1.0, 0.0, 127, 127))
