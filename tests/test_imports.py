@@ -89,6 +89,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "program",
         "machine",
         "builder",
+        "register_builder",
         "ops.base",
         "ops.instructions",
         "ops.tile",

@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from tilewright.compiler import compile
+from tilewright.kernel import Kernel
 
 ALIKE = 0.005
 """The part by which modelled times differ that say nothing of which is shorter."""
@@ -20,11 +21,13 @@ class ModelledTimeWarning(UserWarning):
 
 def modelled_microseconds(
     module: ModuleOp | bytes, grid: Sequence[int], args: Sequence[Any], arch: str, last: int = 1,
-    *, taken: bool = False,
+    *, taken: bool = False, kernel: Kernel | None = None,
 ) -> float:  # fmt: skip
     """The microseconds of a launch of a kernel of Tile IR on its flat parameters, which stay as
-    they are: its first CTA runs as it is compiled; so many share each of the `last` ones, or
-    blocks are `taken` one after the other. Raises as `tilewright.interpret` does."""
+    they are: its first CTA runs as it is compiled, but for data that decide nothing and turns of
+    loops that repeat themselves; so many share each of the `last` ones, or blocks are `taken` one
+    after the other. `kernel` is what is launched, where it is compiled already. Raises as
+    `tilewright.interpret` does."""
     # The interpreter of threads, which launches that tune nothing do without.
     from tilewright.execution import interpret
     from tilewright.lowering.interpreter.timeline.launch_time import LaunchTime
@@ -35,7 +38,8 @@ def modelled_microseconds(
         ModelledTimeWarning,
         stacklevel=2,
     )
-    resources = compile(module, arch, unproven="ignore").resources or {}
+    kernel = kernel or compile(module, arch, unproven="ignore")
+    resources = kernel.resources or {}
     registers = [own.registers for own in resources.values()]
     time = LaunchTime(sum(registers[:1]), last, taken=taken)
     interpret(module, grid=grid, args=args, arch=arch, level="ptx", races="ignore", watchers=[time])

@@ -31,9 +31,10 @@ def predict(
     latency model of `arch`: infinitely many where a compiler rejects it; of those that differ by
     half a hundredth at most, the first. The search space and the functions of a configuration are
     those of `ct.tune`; arrays are those of `launch` on the CPU, and stay as they are. The first CTA
-    of each launch runs as it is compiled, and a ModelledTimeWarning says that nothing was measured.
+    of each launch runs as it is compiled, but for data that decide nothing and turns of loops that
+    repeat themselves, and a ModelledTimeWarning says that nothing was measured.
 
-    Raises ArgumentError, TargetError, and ExecutionError for what no kernel may do."""
+    Raises ArgumentError, TargetError, and ExecutionError for what no kernel may do on that way."""
     time, rejected = modelled(compiled_launch, arch), import_module("cuda.tile").TileError
 
     def predicted(config: Any) -> float:

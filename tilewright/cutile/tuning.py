@@ -60,7 +60,7 @@ def modelled(
             first, last = kernels[0].entry(), kernels[-1].entry()
             taken = bool(first.takes_blocks)
             times[key] = modelled_microseconds(
-                module, grid, flat, arch, last.ctas // first.ctas, taken=taken
+                module, grid, flat, arch, last.ctas // first.ctas, taken=taken, kernel=kernels[0]
             )
         return times[key]
 

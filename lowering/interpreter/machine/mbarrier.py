@@ -346,21 +346,33 @@ class Mbarriers:
         barrier.copied = barrier.completed
         self._shared.remote.note_copy(lane, place // self._shared.stride, when, "a tma.load")
         self._shared.write_async(lane, places, data, op, when, change, generic=generic)
+
+        def again_if_late() -> None:
+            if self._schedule.is_random and change is None:
+                self._shared.data[places] = again()
+
+        self.complete(lane, place, data.size, again_if_late)
+        return when
+
+    def complete(
+        self, lane: int, place: int, count: int, also: Callable[[], None] = lambda: None
+    ) -> None:
+        """The phase of the mbarrier at `place` waits for so many bytes of a thread's copy no
+        longer, as soon as they have landed, and what `also` happens then has."""
+        barrier = self._at[place]
         # The copy began after the phases that its thread had waited for were over.
         waited, columns = np.zeros_like(self._clocks.seen[lane]), [*chain(*self._columns.values())]
         waited[columns] = self._clocks.seen[lane, columns]
 
         def land() -> None:
-            if self._schedule.is_random and change is None:
-                self._shared.data[places] = again()
+            also()
             barrier.known = together(barrier.known, waited)
-            barrier.bytes -= data.size
+            barrier.bytes -= count
             barrier.arrived.asynchronous = True
             barrier.settle()
 
         self._schedule.complete(land)
         self._check_bytes(barrier, 0)
-        return when
 
     # Waiting
 

@@ -11,7 +11,9 @@ from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
+from tilewright.lowering.interpreter.timeline.deciding import drop_data
 from tilewright.lowering.interpreter.timeline.latencies import COPIED_BYTES, COPIES
+from tilewright.lowering.interpreter.timeline.periods import Counts, Periods
 from tilewright.lowering.interpreter.timeline.record import Line, Timeline
 from tilewright.lowering.interpreter.timeline.turns import DATA
 
@@ -34,15 +36,39 @@ class LaunchTime(Timeline):
         self._registers, self._sharing, self._taking = registers, last, taken
         self._ended = defaultdict[int, int](int)
         """When the last event of a CTA ends."""
+        self._skipped = defaultdict[int, float](float)
+        """The time of the periods of a CTA that were not run."""
 
     def watch(self, program: Program, builder: Builder, launch: Launch) -> None:
         """Wrap the steps of a program, and let these CTAs run."""
+        deciding = drop_data(program, builder.slots)
+        launch.runner = Periods(program, builder.slots, deciding, self._counts, self._skip)
         super().watch(program, builder, launch)
         self._launch, self._shared = launch, program.shared_bytes
         # Of CTAs that all run at once the first one takes longest.
         launch.ends = 1 + (launch.ctas > self._chip.count)
         ctas = 1 + (launch.ends - 1) * prod(launch.cluster)
         self._most = ctas * -(-launch.threads // WARP)
+
+    def _counts(self) -> Counts:
+        """The clocks of warps, and how long units were taken, by name and number."""
+        counts: Counts = {
+            warp: clock.now + self._skipped[self._cta(warp)] for warp, clock in self._clocks.items()
+        }
+        return counts | self._busy | {key: pipe.busy for key, pipe in self._pipes.items()}
+
+    def _skip(self, counts: Counts) -> None:
+        """Add what is not run."""
+        times = defaultdict[int, float](float)
+        for key, count in counts.items():
+            if isinstance(key, int):
+                times[self._cta(key)] = max(times[self._cta(key)], count)
+            elif isinstance(key[0], int):
+                self._busy[key] += count
+            else:
+                self._pipes[key].busy += count
+        for cta, time in times.items():
+            self._skipped[cta] += time
 
     @property
     def _chip(self) -> Sm:
@@ -102,7 +128,7 @@ class LaunchTime(Timeline):
         value analysis of a closed network); units that are nearly as busy hold that one up."""
         units = self._taken(cta).values()
         busiest = max(units, default=0)
-        elsewhere, waiting, time = max(self._ended[cta] - busiest, 0), 0.0, 1.0
+        elsewhere, waiting, time = max(self._ended[cta] + self._skipped[cta] - busiest, 0), 0.0, 1.0
         for ctas in range(1, together + 1):
             served = busiest * (1 + waiting)
             time = elsewhere + served
@@ -116,7 +142,7 @@ class LaunchTime(Timeline):
             own, quarter = divmod(number, 4)
             if own == cta:
                 unit = COPIES if name == "cp.async" else name  # One way into the SM.
-                taken[unit, quarter] += sum(end - start for start, end in pipe.taken)
+                taken[unit, quarter] += pipe.busy
         for (own, unit), cycles in self._busy.items():
             if own == cta:
                 taken[unit, 0] += cycles

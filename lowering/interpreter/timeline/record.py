@@ -40,6 +40,7 @@ from tilewright.lowering.interpreter.timeline.turns import (
     turn_of,
     units_of,
 )
+from tilewright.lowering.interpreter.values import Lanes
 from tilewright.source.checked import checking, number_from
 from tilewright.source.diagnostic import place_of
 
@@ -88,15 +89,17 @@ class TimelineEvent:
 
 @entity
 class Pipe:
-    """A unit that does one thing at a time: the stretches of time that are taken, and when what it
-    was given last is over."""
+    """A unit that does one thing at a time: the stretches of time that are taken, how long they are
+    in all, and when what it was given last is over."""
 
     taken: list[tuple[int, int]] = factory(list)
+    busy: float = 0
     last: int = 0
 
     def reserve(self, start: int, cycles: int) -> int:
         """Take the first gap of so many cycles from `start` on; when it begins."""
         taken = self.taken
+        self.busy += cycles
         at = bisect(taken, (start, inf))
         if at:
             start = max(start, taken[at - 1][1])
@@ -172,6 +175,8 @@ class Timeline:
         self.blocks: list[str] = []
         self._most = warps
         self._machine: Machine | None = None
+        self._recorded: tuple[Lanes | None, list[int]] = None, []
+        """The threads of the gang that ran last, and the warps of them that are recorded."""
         self._clocks = defaultdict[int, WarpClock](WarpClock)
         self._pipes = defaultdict[tuple[str, int], Pipe](Pipe)
         self._arrived = defaultdict[Any, int](int)
@@ -217,8 +222,12 @@ class Timeline:
             ]
         if machine is not self._machine:
             return []
-        lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
-        return np.unique(lanes // WARP).tolist()
+        lanes, warps = self._recorded
+        if gang.lanes is not lanes:
+            lanes = gang.lanes[gang.lanes < len(self.blocks) * machine.slots]
+            warps = np.unique(lanes // WARP).tolist()
+            self._recorded = gang.lanes, warps
+        return warps
 
     def _opening(self, step: Step) -> Step:
         """The first step of a block."""
@@ -345,6 +354,9 @@ class Timeline:
         file, number = (None, None) if line is None else line
         self.events.append(TimelineEvent(cta, own, kind, name, start, end, number, file))
 
+    def _cta(self, warp: int) -> int:
+        return warp * WARP // self._wave.slots
+
     @property
     def _wave(self) -> Machine:
         assert self._machine is not None
@@ -413,7 +425,7 @@ class Timeline:
         name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), _line(wait.op)
         warps, first = np.unique(lanes // WARP, return_index=True)
         for warp, index in zip(warps.tolist(), first.tolist(), strict=True):
-            cta = warp * WARP // self._wave.slots
+            cta = self._cta(warp)
             if cta >= len(self.blocks):
                 continue
             key, clock = wait.keys[index], self._clocks[warp]

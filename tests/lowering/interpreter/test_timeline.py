@@ -250,3 +250,59 @@ def test_memory_bounds_a_launch(copy: str) -> None:
         args=[np.zeros(1 << 24, np.uint8)], arch="sm_90a", races="ignore", watchers=[time],
     )  # fmt: skip
     assert time.microseconds == pytest.approx((1 << 24) / chip.bandwidth / 1e3, rel=1e-4)
+
+
+TURNS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .u64 from) {
+  .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<4>; .shared .align 16 .b8 to[32768];
+  ld.param.u64 %rd1, [from];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 16;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r1, %r1, 4;
+  mov.u32 %r2, to;
+  add.u32 %r2, %r2, %r1;
+  mov.b32 %r5, 0;
+  mov.b32 %r6, 0;
+  ld.global.u32 %r8, [%rd1];
+TURN:
+  cp.async.cg.shared.global [%r2], [%rd3], 16;
+  cp.async.wait_all;
+  bar.sync 0;
+  ld.shared.u32 %r7, [%r2];
+  mad.lo.u32 %r6, %r7, %r7, %r6;
+  add.u32 %r5, %r5, 1;
+  LAST
+  setp.lt.u32 %p1, %r5, %r8;
+  @%p1 bra TURN;
+  st.global.u32 [%rd3], %r6;
+  ret;
+}"""
+
+
+def _turns(last: str, turns: int) -> tuple[float, int]:
+    """The time of a loop of so many turns, as the first number of its array says, and how many
+    times a warp of it was at the barrier."""
+    time, args = LaunchTime(), [np.full(512, turns, np.int32)]
+    tw.interpret(TURNS.replace("LAST", last), "copies", grid=(1,), block=(128,), args=args,
+                 arch="sm_90a", races="ignore", watchers=[time])  # fmt: skip
+    assert time._machine is not None
+    return time.microseconds, int(time._machine.barriers.completed[0])
+
+
+def test_turns_that_repeat_themselves_are_not_run() -> None:
+    """Each of the last thousands takes as long as each of the first ones."""
+    times, run = zip(*(_turns("", turns) for turns in (100, 1100, 2100)), strict=True)
+    assert times[1] - times[0] == pytest.approx(times[2] - times[1], rel=1e-6)
+    assert max(run) < 20
+    whole = _turns("", 12)[0]
+    assert times[0] - whole == pytest.approx((times[1] - times[0]) * 88 / 1000, rel=0.01)
+
+
+@pytest.mark.parametrize("load", ["ld.shared.u32 %r8, [%r2];", "ld.global.u32 %r8, [%rd1];"])
+def test_turns_that_memory_decides_are_all_run(load: str) -> None:
+    few, many = (_turns(load, turns) for turns in (10, 20))
+    assert (few[1], many[1]) == (10, 20)
+    assert many[0] == pytest.approx(2 * few[0], rel=0.1)
