@@ -235,10 +235,7 @@ def ptx_input_page() -> str:
     before, after = text.split(_READ[0])[0], text.split(_READ[1])[1]
     names = {mnemonic.split(".")[0] for row in lattice() for mnemonic in row.mnemonics}
     rows = [
-        ["read, checked and run", _listed(sorted({*names, *SCALARS} - {"tensormap"}))],
-        ["read and checked, not run", _listed((
-            "tensormap.replace", "tensormap.cp_fenceproxy",
-        ))],
+        ["read, checked and run", _listed(sorted({*names, *SCALARS}))],
         *(["refused: " + kind, _listed(refused)] for kind, refused in REFUSED.items()),
     ]  # fmt: skip
     body = table(["what", "instructions"], rows)

@@ -17,6 +17,8 @@ from tilewright.dialects.ptx import functions
 from tilewright.dialects.ptx.control_flow import BraOp, EntryOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.registers import LocalAddressOp
+from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
+from tilewright.dialects.ptx.types import B64
 from tilewright.source.diagnostic import OpError
 
 Function = func.FuncOp | gpu.FuncOp | functions.FuncOp
@@ -86,6 +88,18 @@ def _give_local_memory(kernel: EntryOp, callee: functions.FuncOp, body: Region) 
         kernel.local_align = callee.local_align
 
 
+def _free_stack(body: Region) -> None:
+    """Let what the body of a function allocates on the stack be free where it returns."""
+    if not descendants(body, AllocaOp):
+        return
+    top = StacksaveOp(form="u64", result=B64)
+    Rewriter.insert_op(top, InsertPoint.at_start(body.blocks[0]))
+    for block in body.blocks:
+        if isinstance(last := block.last_op, _RETURNS):
+            restored = StackrestoreOp(form="u64", top=top.result)
+            Rewriter.insert_op(restored, InsertPoint.before(last))
+
+
 def _inline(call: Call, path: tuple[Function, ...]) -> None:
     """Replace a call that stands in the bodies of these callees. Raises OpError."""
     callee, caller = callee_of(call), call.parent
@@ -96,6 +110,7 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     nested, (entry, *others) = _calls(body), body.blocks
     if isinstance(callee, functions.FuncOp):
         _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
+        _free_stack(body)
     if not others:
         returned = entry.last_op
         assert returned is not None

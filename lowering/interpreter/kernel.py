@@ -9,6 +9,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i8
 from xdsl.ir import Operation
 
+from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import GRID_WORKSPACE
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.stack import STACK_BYTES
@@ -89,7 +90,7 @@ def run_kernel(
     for variable in () if (block := op.parent_block()) is None else block.ops:
         if isinstance(variable, GlobalOp):
             memory.link(variable.sym_name.data, variable.named)
-    allocated = [one for one in body.walk() if isinstance(one, StackOp)]
+    allocated = descendants(body, StackOp)
     if isinstance(op, EntryOp) and (op.local is not None or allocated):
         own, align = content(op.local) or 0, content(op.local_align) or 16
         align = max([align, *(one.alignment for one in allocated if isinstance(one, AllocaOp))])

@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     launch_control,
     mbarrier,
     multimem,
+    stack,
     sync,
     tma,
     warp,
@@ -51,6 +52,7 @@ def _rows() -> dict[tuple[str, ...], InstructionRow]:
         multimem,
         warp,
         launch_control,
+        stack,
     ):
         content: list[Any] = list(vars(module).values())
         for value in content:

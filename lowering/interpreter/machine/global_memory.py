@@ -17,6 +17,7 @@ from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, U
 from tilewright.lowering.interpreter.errors import OCTET, Fault, Unwritten, first_of
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.machine.tensor_map import ElementRun, TensorImage
+from tilewright.lowering.interpreter.machine.tensor_map_bytes import decoded, encoded
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 SHARED_WINDOW = 1 << 32
@@ -26,6 +27,7 @@ WORKSPACE = "the workspace of the grid"
 """The name of the memory by which the CTAs of a cooperative launch wait for each other."""
 
 _TENSOR_MAPS = 1 << 62
+_MAP_ALIGNMENT = 64
 WIDE = np.dtype([("low", np.uint64), ("high", np.uint64)])
 """Words of 128 bits."""
 _WORDS: dict[int, Any] = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: WIDE}
@@ -86,6 +88,8 @@ class GlobalMemory:
     def __init__(self) -> None:
         self.allocations: list[Allocation] = []
         self._tensor_maps: dict[int, TensorImage] = {}
+        self._map_bytes = Allocation("tensor maps", _TENSOR_MAPS, np.zeros(0, np.uint8), 0)
+        self._made_maps: dict[bytes, TensorImage] = {}
         self.variables: dict[str, int] = {}
         self.constants: list[int] = []
         self.local: Allocation | None = None
@@ -144,7 +148,11 @@ class GlobalMemory:
         buffer = self._buffer(address)
         handle = _TENSOR_MAPS + len(self._tensor_maps) * TENSOR_MAP_BYTES
         first = address - buffer.base
-        self._tensor_maps[handle] = TensorImage(name, buffer, first, shape, strides, box)
+        image = TensorImage(name, buffer, first, shape, strides, box)
+        self._tensor_maps[handle], maps = image, self._map_bytes
+        content = encoded(image, address, len(self._tensor_maps))
+        maps.data = np.concatenate([maps.data, content])
+        maps.size, maps.read_only = len(maps.data), np.ones(len(maps.data), np.bool_)
         return handle
 
     def protect(self, address: int, read_only: BoolArray) -> None:
@@ -172,13 +180,31 @@ class GlobalMemory:
         return self.allocations[window_of(address)]
 
     def tensor_map(self, address: int) -> TensorImage:
-        """The tensor map at an address. Raises Fault where there is none."""
-        tensor_map = self._tensor_maps.get(address)
-        if tensor_map is None:
+        """The tensor map at an address: of an argument, or what a kernel has made in memory. Raises
+        Fault where there is none."""
+        if (tensor_map := self._tensor_maps.get(address)) is not None:
+            return tensor_map
+        number, size = window_of(address), TENSOR_MAP_BYTES
+        if not 0 <= number < len(self.allocations) or address % _MAP_ALIGNMENT:
             raise Fault(
-                f"expected the address of a tensor map among the arguments, got {address:#x}"
+                f"expected the address of a tensor map among the arguments, or in memory at "
+                f"a multiple of {_MAP_ALIGNMENT} bytes, got {address:#x}"
             )
-        return tensor_map
+        at = np.array([address], np.uint64)
+        content = self.load(at, 8, _MAP_ALIGNMENT // 8).tobytes()
+        content += self.load(at + np.uint64(size // 2), 8, _MAP_ALIGNMENT // 8).tobytes()
+        if content not in self._made_maps:
+            self._made_maps[content] = decoded(content, self._argument, self._found)
+        return self._made_maps[content]
+
+    def _argument(self, number: int) -> TensorImage:
+        return self.tensor_map(_TENSOR_MAPS + (number - 1) * TENSOR_MAP_BYTES)
+
+    def _found(self, address: int) -> tuple[str, Allocation, int]:
+        """The buffer of an address, its name, and the byte there."""
+        at, one = np.array([address], np.uint64), np.ones(1, np.int64)
+        where, [first] = self._bounds(at, np.zeros(1, np.int64), one, "tensor")
+        return where.name, where, int(first)
 
     def run_of(
         self, address: int, size: int, element: TensorElement, around: tuple[int, int] = (0, 0)
@@ -302,12 +328,13 @@ class GlobalMemory:
     ) -> tuple[Allocation, Int64Array]:
         """The allocation of the addresses and the offsets in it."""
         number = window_of(int(address[0]))
-        if not 0 <= number < len(self.allocations):
+        is_map = number == window_of(_TENSOR_MAPS)
+        if not is_map and not 0 <= number < len(self.allocations):
             raise Fault(
                 f"{verb} out of bounds: address {int(address[0]):#x} is in no kernel argument",
                 int(lanes[0]),
             )
-        where = self.allocations[number]
+        where = self._map_bytes if is_map else self.allocations[number]
         first = address.astype(np.int64) - where.base
         outside = (first < 0) | (first + size > where.size)
         if (lane := first_of(outside)) is not None:

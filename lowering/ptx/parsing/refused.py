@@ -5,7 +5,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "of surfaces": ("suld", "sust", "sured", "suq"),
     "of video": (
         *(f"v{name}{count}" for name in
-          ("add", "sub", "absdiff", "min", "max", "set") for count in ("", "2", "4")),
+          ("add", "sub", "min", "max", "set") for count in ("", "2", "4")), "vabsdiff",
         *(f"vavrg{count}" for count in "24"), "vshl", "vshr", "vmad",
     ),
 }  # fmt: skip

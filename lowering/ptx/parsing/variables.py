@@ -33,6 +33,9 @@ _ADDRESS = re.compile(
     rf"(?P<generic>generic\()?(?P<name>{NAME})(?(generic)\))(?:\+(?P<offset>.*))?"
 )
 """A name, generic or of its own space, and bytes behind it. PTX ISA 5.4.2."""
+_BYTE_OF_ADDRESS = re.compile(r"(\w+)\((.*)\)")
+"""A mask that says which byte of an address, and the address. PTX ISA 5.4.2."""
+_MASKS = [0xFF << 8 * place for place in range(8)]
 _LARGEST = 1 << 30
 """Bytes: a variable's content is kept as a constant of the module."""
 
@@ -120,9 +123,15 @@ def _content(
     if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
         raise PtxError(what, statement.position)
-    for word in words:
+    left = [*words]
+    while left:
+        word = left.pop(0)
+        width = int(type_[1:])
+        if type_ == "u8" and _BYTE_OF_ADDRESS.fullmatch(word):
+            word, width = _whole_address([word, *left[:7]], len(content), statement), 64
+            del left[:7]
         address = _ADDRESS.fullmatch(word)
-        named = scope.find(address["name"]) if address and type_[1:] == "64" else None
+        named = scope.find(address["name"]) if address and width == 64 else None
         bits: int | None
         if address and isinstance(named, Symbol) and named.space == "func":
             bits = named.position
@@ -130,15 +139,30 @@ def _content(
             address and isinstance(named, Symbol)
             and (named.space == "global" or (named.space == "const" and address["generic"]))
         ):  # fmt: skip
-            bits = constant_bits(address["offset"] or "0", type_)
+            bits = constant_bits(address["offset"] or "0", "b64")
             names[str(len(content) // 8)] = StringAttr(named.name)
         else:
             bits = constant_bits(word, type_)
         if bits is None:
             raise PtxError(f"expected constants of .{type_}, got {word}", statement.position)
-        width = int(type_[1:])
         content += (bits % (1 << width)).to_bytes(width // 8, "little")
     if len(content) > size:
         what = f"expected at most {size} bytes of constants, got {len(content)}"
         raise PtxError(what, statement.position)
     return content.ljust(size, b"\0")
+
+
+def _whole_address(words: Sequence[str], place: int, statement: PtxStatement) -> str:
+    """The address whose eight bytes these are. Raises PtxError for other bytes of addresses."""
+    parts = [match.groups() for match in map(_BYTE_OF_ADDRESS.fullmatch, words) if match]
+    masks, addresses = ([part[at] for part in parts] for at in range(2))
+    if (
+        place % 8
+        or [constant_bits(mask, "b64") for mask in masks] != _MASKS
+        or len({*addresses}) > 1
+    ):
+        what = (
+            f"expected all bytes of an address in an aligned word, the lowest first, got {words[0]}"
+        )
+        raise PtxError(what, statement.position)
+    return addresses[0]

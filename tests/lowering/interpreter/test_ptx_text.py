@@ -82,7 +82,7 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "add.u64 %rd4, %rd4, 0x700000000;\nst.shared.u8 tile[%rd4], %r1;\n"
         "mov.u32 %r3, tile[%r1];\nld.shared.u8 %r4, [%r3];\nadd.u32 %r0, %r0, %r4;\n"
         "cvt.u16.u32 %h1, %r2;\nst.local.u8 depot[%h1], 7;\nld.local.u8 %r5, depot[%r2];\n"
-        "sub.u32 %r2, %r2, 1;\nld.u32 %r6, table[%r2+1];\nsub.u32 %r0, %r0, %r6;\n"
+        "sub.u32 %r2, %r2, 1;\nld.const.u32 %r6, table[%r2+1];\nsub.u32 %r0, %r0, %r6;\n"
         "add.u32 %r0, %r0, %r5;\n",
         27 + LANE,
     ),
@@ -359,6 +359,41 @@ def test_atomic_operations_in_no_memory(access: str) -> None:
 def test_stops_and_stacks(body: str, said: str) -> None:
     with pytest.raises(ExecutionError, match=said):
         run(f"mov.u32 %r0, 0;\n{body}\n")
+
+
+def test_what_a_function_allocates_is_free_when_it_returns() -> None:
+    """A loop of calls, each with 600 of the 1,024 bytes of the stack."""
+    function = (
+        ".func (.reg .u32 y) f (.reg .u32 x) {\n.reg .b64 p; .reg .pred q;\nalloca.u64 p, 600;\n"
+        "st.local.u32 [p], x;\nsetp.gt.u32 q, x, 40;\n@q bra big;\nld.local.u32 y, [p];\nret;\n"
+        "big: mov.u32 y, 5;\nret;\n}\n"
+    )
+    text = HEAD.replace(".visible", f"{function}.visible") + (
+        "mov.u32 %r0, 0;\nmov.u32 %r2, %r1;\nagain:\ncall (%r3), f, (%r2);\n"
+        "add.u32 %r0, %r0, %r3;\nadd.u32 %r2, %r2, 10;\nsetp.lt.u32 %p1, %r2, 60;\n"
+        "@%p1 bra again;\n"
+    )
+    [result] = tw.interpret(text + TAIL, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+    given = [range(lane, 60, 10) for lane in range(32)]
+    assert result.tolist() == [sum(x if x <= 40 else 5 for x in xs) for xs in given]
+
+
+def test_addresses_by_their_bytes() -> None:
+    """Two of them: words, the one with four more."""
+    masks = [0xFF << 8 * place for place in range(8)]
+    parts = [*(f"{mask:#x}(table)" for mask in masks), *(f"{mask}(generic(q)+4)" for mask in masks)]
+    declared = (
+        f".global .b32 q[2] = {{5, 6}};\n.global .align 8 .u8 s[16] = {{{', '.join(parts)}}};"
+    )
+    body = (
+        "mov.u64 %rd4, s;\nld.global.u64 %rd5, [%rd4];\nld.u32 %r2, [%rd5+8];\n"
+        "ld.global.u64 %rd5, [%rd4+8];\nld.u32 %r3, [%rd5];\nmad.lo.u32 %r0, %r2, 10, %r3;\n"
+    )
+    text = HEAD.replace(".const", ".global").replace(".visible", f"{declared}\n.visible")
+    text += body + TAIL
+    assert assemble(text, "sm_80").ok and assemble(module_text(parse_module(text)), "sm_80").ok
+    [result] = tw.interpret(text, grid=(1,), block=(4,), args=[np.zeros(4, np.uint32)])
+    assert result.tolist() == [306] * 4
 
 
 def test_elements_of_vectors_are_those_of_their_type() -> None:

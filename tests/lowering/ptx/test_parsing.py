@@ -106,6 +106,8 @@ def test_what_is_wrong_has_its_place(body: str, message: str, place: tuple[int, 
         (".b8 x[2000000000]", "expected a variable of at most 1073741824 bytes, got 2000000000"),
         (".param x[2] = {1, 2}", "expected a type of numbers, such as .b32, got .param"),
         (".b12 x = 3", "expected a type of numbers, such as .b32, got .b12"),
+        (".u8 x[8] = {0, 0xFF(x)}", "expected all bytes of an address in an aligned word"),
+        (".b8 x[8] = {0xFF(x)}", "expected constants of .b8, got 0xFF(x)"),
         (f".b32 x = {'9' * 5000}", "expected a number of at most 64 bits, got one of 5000 digits"),
     ],
 )

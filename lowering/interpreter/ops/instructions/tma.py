@@ -28,6 +28,7 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
+from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.machine.tensor_map import (
     Corner,
@@ -35,13 +36,57 @@ from tilewright.lowering.interpreter.machine.tensor_map import (
     TensorImage,
     chunk_addresses,
 )
-from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.machine.tensor_map_bytes import place_of
+from tilewright.lowering.interpreter.ops.base.memref import View, load_words, store_words
 from tilewright.lowering.interpreter.ops.instructions.atomics import combine
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
-from tilewright.lowering.interpreter.ops.instructions.operands import Locate, as_columns, located
+from tilewright.lowering.interpreter.ops.instructions.operands import (
+    Locate,
+    as_columns,
+    located,
+    windows,
+)
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
+
+# Tensor maps that kernels make
+
+
+@runs
+def _replace_field(op: bulk_copy.TensormapReplaceOp, builder: Builder) -> Step:
+    form, number = op.form.data, builder.number(op)
+    offset, width = place_of(form.split(".")[1], content(op.place) or 0)
+    of_shared, generic = ".shared" in form, ".global." not in form and ".shared" not in form
+
+    def run(machine: Machine, gang: Gang, address: Bits, value: Bits | None) -> None:
+        given = np.full(1, content(op.number) or 0) if value is None else value
+        words = spread(given, gang.count).astype(f"uint{8 * width}")[:, None]
+        at = address + address.dtype.type(offset)
+        for shared, place, part in windows(at, None, generic, of_shared):
+            store_words(machine, gang, place, words, number=number, shared=shared, chosen=part)
+
+    return effect(op, builder, run, op.address, op.value)
+
+
+@runs
+def _copy_map(op: bulk_copy.CpFenceproxyOp, builder: Builder) -> Step:
+    """The first thread of a warp copies, half by half: each is as far aligned as maps are."""
+    mnemonic, number = op.mnemonic, builder.number(op)
+
+    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits) -> None:
+        gang.warps(mnemonic)
+        first, half = gang.lanes % WARP == 0, rows.TENSOR_MAP_BYTES // 2
+        for offset in (0, half):
+            words = load_words(
+                machine, gang, source + np.uint32(offset), width=8, count=half // 8, number=number,
+                shared=True, chosen=first, otherwise=np.zeros((gang.count, half // 8), np.uint64),
+            )  # fmt: skip
+            place = dest + np.uint64(offset)
+            store_words(machine, gang, place, words, number=number, shared=False, chosen=first)
+
+    return effect(op, builder, run)
+
 
 # Where boxes are
 

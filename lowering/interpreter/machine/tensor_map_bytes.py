@@ -1,0 +1,113 @@
+"""Tensor maps as 128 bytes of memory, which kernels copy and replace fields of.
+
+How the hardware has them is its own: here each field is the number that `tensormap.replace` gives
+it, dimensions innermost first. What no field says, such as the pixels of im2col, is that of the
+argument that the bytes were copied from. PTX ISA, tensormap.replace.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
+from tilewright.dialects.cute_nvgpu.lattice.tma import (
+    CHUNK,
+    MAX_RANK,
+    SWIZZLES,
+    TENSOR_ELEMENTS,
+    TENSOR_MAP_BYTES,
+)
+from tilewright.lowering.interpreter.array_types import UInt8Array
+from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.machine.tensor_map import Buffer, TensorImage
+
+_FIELDS = (
+    *(("global_address", "<u8", ()), ("global_stride", "<u8", MAX_RANK)),
+    *((name, "<u4", MAX_RANK) for name in ("global_dim", "box_dim", "element_stride")),
+    ("argument", "<u4", ()),
+    *((name, "u1", ()) for name in ("rank", "elemtype", "interleave_layout", "swizzle_mode")),
+    *((name, "u1", ()) for name in ("fill_mode", "swizzle_atomicity")),
+)
+_BYTES = np.dtype([(name, type_, count) for name, type_, count in _FIELDS])
+_ELEMENTS = (
+    *("ui8", "ui16", "ui32", "si32", "ui64", "si64", "f16", "f32", "", "f64", "bf16", "tf32"),
+)
+"""The element types, by the number of each; of f32 without subnormal numbers there is none."""
+_ATOMS = (CHUNK, 2 * CHUNK)
+
+Argument = Callable[[int], TensorImage]
+"""The tensor map of an argument, by its number from 1 on."""
+
+
+def place_of(field: str, place: int = 0) -> tuple[int, int]:
+    """Where a field begins, or its number of a place does, and how many bytes it has."""
+    base, offset = (_BYTES.fields or {})[field][:2]
+    width = base.base.itemsize
+    return offset + place * width, width
+
+
+def encoded(image: TensorImage, address: int, argument: int) -> UInt8Array:
+    """The bytes of the tensor map of an argument, of a tensor at an address."""
+    made, box = np.zeros(1, _BYTES), image.box
+    rank = len(image.shape)
+    element = next(
+        (number for number, name in enumerate(_ELEMENTS)
+         if name and TENSOR_ELEMENTS[name].driver == box.element.driver), 0,
+    )  # fmt: skip
+    numbers = {
+        "global_address": address, "argument": argument, "rank": rank - 1, "elemtype": element,
+        "swizzle_mode": SWIZZLES.index(box.swizzle), "fill_mode": box.nan,
+        "swizzle_atomicity": _ATOMS.index(box.swizzle_atom),
+    }  # fmt: skip
+    for name, number in numbers.items():
+        made[name] = number
+    made["global_stride"][0, : rank - 1] = image.strides[:-1][::-1]
+    made["global_dim"][0, :rank] = image.shape[::-1]
+    made["box_dim"][0, : len(box.shape)] = box.shape[::-1]
+    made["element_stride"][0, :rank] = 1
+    return np.frombuffer(made.tobytes().ljust(TENSOR_MAP_BYTES, b"\0"), np.uint8)
+
+
+def decoded(
+    content: bytes, argument: Argument, find: Callable[[int], tuple[str, Buffer, int]]
+) -> TensorImage:
+    """The tensor map of these bytes, of a tensor that `find` says the buffer of, its name and the
+    first byte. Raises Fault where the hardware has none."""
+    [map_] = np.frombuffer(content[: _BYTES.itemsize], _BYTES)
+    rank, name = int(map_["rank"]) + 1, _ELEMENTS[min(int(map_["elemtype"]), len(_ELEMENTS) - 1)]
+    like = argument(int(map_["argument"])) if map_["argument"] else None
+    if rank > MAX_RANK or not name or map_["interleave_layout"]:
+        raise Fault(f"expected a tensor map of 1 to {MAX_RANK} dimensions, of a type that is known "
+                    f"here and not interleaved, got {rank}, type {map_['elemtype']} and "
+                    f"{map_['interleave_layout']}")  # fmt: skip
+    element = TENSOR_ELEMENTS[name]
+    if like is not None and like.box.element.driver == element.driver:
+        element = like.box.element
+    swizzle = SWIZZLES[int(map_["swizzle_mode"])]
+    fields = {
+        "element": element, "swizzle": swizzle, "nan": bool(map_["fill_mode"]),
+        "swizzle_atom": _ATOMS[int(map_["swizzle_atomicity"]) % 2] if swizzle else CHUNK,
+    }  # fmt: skip
+    try:
+        if like is not None and like.box.im2col is not None:
+            box = replace(like.box, **fields)
+        else:
+            box = TensorBox(_outer(map_["box_dim"], rank), **fields)
+    except TensorMapError as error:
+        raise Fault(f"{error} (the tensor map in memory)") from None
+    strides, address = _outer(map_["global_stride"], rank - 1), int(map_["global_address"])
+    steps = set(map_["element_stride"][:rank].tolist())
+    if steps != {1} or any(number % CHUNK for number in (*strides, address)):
+        raise Fault(
+            f"expected a tensor map of every element, whose address and strides are whole {CHUNK} "
+            f"bytes, got {address:#x}, {strides} and each of {sorted(steps)}"
+        )
+    name, buffer, first = find(address)
+    shape = _outer(map_["global_dim"], rank)
+    return TensorImage(name, buffer, first, shape, (*strides, element.bytes), box)
+
+
+def _outer(numbers: Sequence[int], rank: int) -> tuple[int, ...]:
+    """The first of some numbers, outermost first."""
+    return tuple(int(number) for number in numbers[:rank][::-1])
