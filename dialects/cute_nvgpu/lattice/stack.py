@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
-    Choice,
     Constant,
     OperandForm,
     Register,
     Result,
+    Scalar,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import needs
 
@@ -36,7 +36,7 @@ STACKRESTORE = _rows(
 ALLOCA = _rows(
     "alloca", "memory on the stack, until its top is restored or the function is left",
     *(
-        (Result("ptr", kind), Choice("size", type_=f"u{kind[1:]}"),
+        (Result("ptr", kind), Scalar("size", f"u{kind[1:]}"),
          Constant("immAlign", ALIGNMENTS, optional=True))
         for kind in _KINDS
     ),
