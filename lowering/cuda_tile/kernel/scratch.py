@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from functools import partial
 from math import inf
 
-from xdsl.dialects import gpu, memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i64
+from xdsl.dialects import arith, gpu, memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tilewright.dialects.cute.types.memref import shared_line
@@ -245,6 +245,11 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
+        if all(_is_widened(element) for element in elements):
+            # Numbers that were i32 move as such.
+            narrow = [element.owner.operands[0] for element in elements]  # type: ignore[union-attr]
+            moved = self.converted(source, narrow, target)
+            return [self.emitter.pure(arith.ExtSIOp, [x], elements[0].type, {}) for x in moved]
         moves = WarpMoves.paying(source, target, elements[0].type)
         if moves is not None:
             return moves.made(source, elements, self.emitter, self.threads)
@@ -427,3 +432,8 @@ def _runs(layout: TileLayout, order: SharedOrder) -> list[list[int]]:
     plain = SharedOrder(order.position, 1)
     registers = sorted(range(layout.count), key=lambda register: plain.at(layout.places[register]))
     return [registers[i : i + step] for i in range(0, len(registers), step)]
+
+
+def _is_widened(element: SSAValue) -> bool:
+    """True of an i32 that is wider now."""
+    return isinstance(element.owner, arith.ExtSIOp) and element.owner.input.type == i32

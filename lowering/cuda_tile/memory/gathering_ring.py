@@ -10,11 +10,13 @@ found while they are in flight, and else at the end of the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cuda_tile.ops.core import BroadcastOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address, copy
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
@@ -22,11 +24,13 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace, at_iteration
 from tilewright.lowering.emit.mbarriers import release_stage
-from tilewright.passes.cuda_tile.analysis.computed_again import places_of
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, places_of
 from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
+from tilewright.passes.cuda_tile.layouts.elements import shape_of
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
 
 
 class GatheringRing(Ring):
@@ -59,6 +63,8 @@ class GatheringRing(Ring):
             for load in self._gathered:
                 layout = load.layout(kernel.table.thread_bits)
                 for value in places_of(load.op):
+                    for rows, own in _found_rows(value, layout):
+                        kernel.place(rows, own.dealt, kernel.elements(rows, own.dealt))
                     kernel.elements(value, layout)
 
         at_iteration(kernel, loop, self.pipeline.slice, bounds.lower, build)
@@ -86,3 +92,26 @@ class GatheringRing(Ring):
     def drain(self) -> None:
         if self._behind:
             self._say(self.unsaid, 0)
+
+
+def _found_rows(value: SSAValue, layout: TileLayout) -> Iterator[tuple[SSAValue, TileLayout]]:
+    """The tiles by whose numbers, which are loaded, all of a tile in a layout lies, and their own
+    layouts: each thread computes some, and lanes tell each other."""
+    op = value.owner
+    if not isinstance(op, SCALAR):
+        return
+    if isinstance(op, BroadcastOp):
+        layout = layout.renumbered(broadcast_bits(shape_of(op.source), shape_of(op.result)))
+        if layout.registers and _is_loaded(op.source):
+            yield op.source, layout
+            return
+    for operand in op.operands:
+        yield from _found_rows(operand, layout)
+
+
+def _is_loaded(value: SSAValue) -> bool:
+    """True of a tile of numbers that are loaded, or are computed of such."""
+    op = value.owner
+    return isinstance(op, LoadPtrTkoOp) or (
+        isinstance(op, SCALAR) and any(_is_loaded(x) for x in op.operands if shape_of(x))
+    )

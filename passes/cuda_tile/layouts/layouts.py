@@ -92,6 +92,13 @@ class TileLayout:
             count += 1
         return count
 
+    @property
+    def dealt(self) -> TileLayout:
+        """The layout in which threads that hold the same have a part each of their registers."""
+        left = [*self.registers]
+        threads = tuple(left.pop() if bit is None and left else bit for bit in self.threads)
+        return TileLayout(threads, tuple(left))
+
     def renumbered(self, bits: Mapping[int, int]) -> TileLayout:
         """The layout of the tile whose bit `bits[b]` is bit b here; of bits that it has not got,
         registers are dropped and threads hold the same."""
