@@ -15,7 +15,7 @@ from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.emit.registers import from_elements
-from tilewright.passes.cuda_tile.analysis.find_late_store import SHARES, LateStore
+from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore, shares_of
 
 
 class BlockStores(LoopPart):
@@ -28,7 +28,8 @@ class BlockStores(LoopPart):
         self._known = CarriedTiles(plan.known, kernel)
         self._layout = kernel.table.of(plan.tile)
         self._type = FragmentType.get(self._layout.count, kernel.scalar_type(plan.op, plan.tile))
-        self.shares, self.turns = (2, 1) if plan.op in kernel.stored else (SHARES, SHARES)
+        shares = shares_of(self._layout)
+        self.shares, self.turns = (2, 1) if plan.op in kernel.stored else (shares, shares)
         """The shares of the tile, and the iterations that store one each of the last of them."""
         self.runs: SSAValue
         """True where blocks multiply so often."""

@@ -13,7 +13,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
 from tilewright.lowering.cuda_tile.kernel.memory_order import Token
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.memory_access import load, load_tile, store
-from tilewright.passes.cuda_tile.analysis.find_late_store import SHARES
+from tilewright.passes.cuda_tile.analysis.find_late_store import shares_of
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run
 from tilewright.passes.cuda_tile.analysis.stages import STORED
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES
@@ -82,9 +82,9 @@ def _shares(
     """The accesses to a tile, and its elements in a layout: of one that is stored late those of the
     shares that are due."""
     own, due, run = kernel.layout(value), kernel.due, log2(len(accesses[0].registers))
-    kept = () if own is None else own.registers
-    bits = [bit for bit in layout.registers[run:] if bit in kept][-log2(SHARES) :]
-    if due is iter or own is None or 1 << len(bits) < SHARES:
+    kept, shares = ((), 1) if own is None else (own.registers, shares_of(own))
+    bits = [bit for bit in layout.registers[run:] if bit in kept][-log2(shares) :]
+    if due is iter or own is None or 1 << len(bits) < shares:
         with kernel.scratch.within(STORED):
             yield accesses, kernel.elements(value, layout)
         return

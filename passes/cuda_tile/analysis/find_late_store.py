@@ -8,9 +8,10 @@ block: its product has the tensor cores alone else, while threads change layouts
       store the other shares of %c, or all of it where no block follows
     }
 
-What threads write where pointers say, all of it, in `SHARES` iterations: a multiprocessor stores 32
-bytes a cycle. Of what TMA stores the second half, as an H200 gains less by all of it (grouped GEMM
-654, 675 and 669 TFLOP/s, a dense one 709, 731 and 725).
+What threads write where pointers say, all of it, in four iterations at least: a multiprocessor
+stores 32 bytes a cycle. Those of MoE's 128x256 tiles, of 1024 cycles of MMAs, take 1400 on an H200
+with a quarter each. Of what TMA stores the second half, as an H200 gains less by all of it (grouped
+GEMM 654, 675 and 669 TFLOP/s, a dense one 709, 731 and 725).
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.tensor_maps import accesses_behind, is_repeatable, is_weak
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, is_added
 
 _WORD = 4
-SHARES = 4
-"""The shares in which threads store a tile late."""
+_SHARES, _MOST = 4, 16
+"""The shares in which threads store a tile late at least, and the most elements of a thread in one
+of more of them."""
 
 
 @entity
@@ -59,6 +62,11 @@ class LateStore:
     known: list[SSAValue]
     words: int
     """The registers of a thread for half of the tile."""
+
+
+def shares_of(layout: TileLayout) -> int:
+    """The shares in which threads store a tile in a layout late."""
+    return max(_SHARES, layout.count // _MOST)
 
 
 def writes_of(entry: EntryOp) -> list[MemoryOp]:

@@ -94,10 +94,10 @@ class TileLayout:
 
     @property
     def dealt(self) -> TileLayout:
-        """The layout in which threads that hold the same have a part each of their registers."""
-        left = [*self.registers]
-        threads = tuple(left.pop() if bit is None and left else bit for bit in self.threads)
-        return TileLayout(threads, tuple(left))
+        """The layout in which lanes that hold the same have a part each of their registers."""
+        left, lanes = [*self.registers], self.threads[:WARP_BITS]
+        dealt = (left.pop() if bit is None and left else bit for bit in lanes)
+        return TileLayout((*dealt, *self.threads[WARP_BITS:]), tuple(left))
 
     def renumbered(self, bits: Mapping[int, int]) -> TileLayout:
         """The layout of the tile whose bit `bits[b]` is bit b here; of bits that it has not got,
