@@ -35,6 +35,7 @@ from tilewright.dialects.ptx.types import B64, KINDS, PRED
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.edges import Edge, edges_of
 from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
+from tilewright.lowering.ptx.one_instruction import ONE_INSTRUCTION, one_instruction
 from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
@@ -84,6 +85,7 @@ class BodyText:
         self._printer = InstructionPrinter(self.registers.names, self._shared, self.local_name)
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
+        self._written = set[Operation]()
         self._guard = ""
         self._comment: str | None = None
         self._location: LocationAttr | None = None
@@ -227,6 +229,8 @@ class BodyText:
 
     def instruction(self, op: Operation) -> None:
         """Print one instruction. Raises OpError for another op."""
+        if ONE_INSTRUCTION in op.attributes and self._is_one(op):
+            return
         if _is_plain(type(op)):
             if NAMED not in op.attributes:
                 text = self._printer.text(op, self._shapes[op])  # type: ignore[arg-type]
@@ -353,6 +357,13 @@ class BodyText:
                 self._body.write(f"\t{source}\n")
                 self._comment = source
         self._body.write(f"\t{self._guard}{text}\n")
+
+    def _is_one(self, op: Operation) -> bool:
+        """True for an op that is written as one instruction with others, by the first of them."""
+        if op not in self._written and (one := one_instruction(op)) is not None:
+            self._written.update(one.ops)
+            self.line(one.written(self.registers.names), op)
+        return op in self._written
 
     def _is_wide(self, value: SSAValue) -> bool:
         """True for a single register of 64 bits."""

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from xdsl.ir import Operation, SSAValue
+
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
+from tilewright.lowering.ptx.one_instruction import mark
 from tilewright.lowering.ptx.parsing.instructions import composes, pieces, resizing, rule_of
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import Variable
+from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _SET = r"set(\.\w+(?:\.and|\.or|\.xor)?(?:\.ftz)?)\."
 _PLACES: Mapping[str, str] = {
@@ -104,6 +107,10 @@ the results, `more` what there is from the third on. What gives a result that th
 is none."""
 
 
+_LIKE_ITS_PARTS = re.compile(r"set.*(?<!\.bf16\.)(?<!\.bf16x2\.)[usfb]\w+|set.*\.bf16(x2)?")
+"""The mnemonics that need no other target than their parts."""
+
+
 @composes
 def composed(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic of the table, or of a conversion to an integer of the same width."""
@@ -117,7 +124,7 @@ def composed(mnemonic: str) -> ReadingRule | None:
                 for name, _, text in parts
                 if (rule := rule_of(name)) is not None
             ]
-            return _in_turn(rules) if len(rules) == len(parts) else None
+            return _in_turn(mnemonic, rules) if len(rules) == len(parts) else None
     return None
 
 
@@ -131,7 +138,7 @@ def _of_its_width(type_: str) -> ReadingRule:
     return resizing(ReadingRule(rule), type_)
 
 
-def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
+def _in_turn(mnemonic: str, rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
     # A text may have registers of one letter.
     places = {name for _, operands in rules for name in re.findall(r"\$[a-z]", operands)}
 
@@ -140,7 +147,7 @@ def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
         names = [item.text for item in dest.items] if dest.kind == "pair" else [dest.text, "_"]
         given = [source.text for source in sources]
         more = "".join(f", {source}" for source in given[2:])
-        outer = reader.scope
+        outer, before = reader.scope, reader.block.last_op
         # A result may be written before the last source is read.
         results = {f"${place}": name for place, name in enumerate(names) if name != "_"}
         first, also = (place if place in results else "_" for place in ("$0", "$1"))
@@ -153,7 +160,30 @@ def _in_turn(rules: Sequence[tuple[ReadingRule, str]]) -> ReadingRule:
                 one.read(reader, filled)
         values = [(name, reader.value(place)) for place, name in results.items()]
         reader.scope = outer
+        if _LIKE_ITS_PARTS.fullmatch(mnemonic):
+            _mark(reader, before, mnemonic, [value for _, value in values], given)
         for name, value in values:
             reader.give(name, value)
 
     return ReadingRule(rule)
+
+
+def _mark(
+    reader: Reader, before: Operation | None, mnemonic: str, results: Sequence[Value],
+    sources: Sequence[str],
+) -> None:  # fmt: skip
+    """Let the ops behind one be one instruction, if its operands are registers and numbers."""
+    ops = list[Operation]()
+    last = reader.block.last_op
+    while last is not None and last is not before:
+        ops.append(last)
+        last = last.prev_op
+    named = [reader.scope.find(source) for source in sources]
+    operands = [
+        reader.value(source) if isinstance(one, Variable) else source
+        for source, one in zip(sources, named, strict=True)
+    ]
+    known = [one for one in (*results, *operands) if isinstance(one, SSAValue)]
+    numbers = [one for one in operands if isinstance(one, str) and one[:1] in "-0123456789"]
+    if len(known) + len(numbers) == len(results) + len(sources):
+        mark(ops[::-1], mnemonic, known[: len(results)], operands)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from xdsl.ir import Block
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.dialect import PTX
+from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.refused import REFUSED
@@ -375,6 +376,25 @@ def test_registers_become_arguments_where_ways_meet() -> None:
     ptx.ret
   }"""
     )
+
+
+def test_a_comparison_of_halves_is_one_instruction_again() -> None:
+    """As long as its ops are as they were read."""
+    body = (
+        "ld.global.b32 %r1, [%rd1];\nset.gt.f16x2.f16x2 %r2, %r1, 0;\n"
+        "setp.ne.f16x2 %p1|%p2, %r2, %r1;\n@%p1 st.global.b32 [%rd1], %r2;\n"
+        "@%p2 st.global.b32 [%rd1], %r1;\n"
+    )
+    module = parse_module(kernel(body))
+    again = module_text(module)
+    assert "set.gt.f16x2.f16x2 %r2, %r1, 0;" in again
+    assert "setp.ne.f16x2 %p1|%p2, %r2, %r1;" in again
+    assert "selp" not in again and "mov.b32 {" not in again
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+    choice = next(op for op in module.walk() if op.name == "ptx.selp")
+    choice.parent.insert_op_before(ConstOp(7, "b32"), choice)
+    again = module_text(module)
+    assert "set.gt" not in again and again.count("selp.b16") == 2
 
 
 def test_functions_take_the_place_of_their_calls() -> None:

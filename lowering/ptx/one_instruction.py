@@ -1,0 +1,72 @@
+"""Ops that one instruction of a text was read as, which is written of them again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import Operation, SSAValue
+
+ONE_INSTRUCTION = "ptx.one_instruction"
+"""The attribute of such ops. Of the last it is how many there are and the instruction, with `%0` on
+for the values that they read of no other of them, and `=0` on for the result of the op there."""
+_PLACE = re.compile(r"([%=])(\d+)")
+
+
+class OneInstruction(NamedTuple):
+    """The ops, the instruction, and the values of its places."""
+
+    ops: Sequence[Operation]
+    text: str
+    values: Mapping[str, SSAValue]
+
+    def written(self, names: Mapping[SSAValue, Sequence[str]]) -> str:
+        """The instruction on registers of these names."""
+        return _PLACE.sub(lambda place: names[self.values[place[0]]][0], self.text) + ";"
+
+
+def _values(ops: Sequence[Operation]) -> dict[str, SSAValue]:
+    """What ops read of no other of them, and their results."""
+    results = {result for op in ops for result in op.results}
+    reads = dict.fromkeys(one for op in ops for one in op.operands if one not in results)
+    return {
+        **{f"%{place}": value for place, value in enumerate(reads)},
+        **{f"={place}": op.results[0] for place, op in enumerate(ops) if len(op.results) == 1},
+    }
+
+
+def mark(
+    ops: Sequence[Operation], mnemonic: str, results: Sequence[SSAValue | str],
+    sources: Sequence[SSAValue | str],
+) -> None:  # fmt: skip
+    """Let ops be one instruction, whose operands are values, or constants as they are written; not
+    where others are read too, or it gives what none of the ops does."""
+    places = {value: place for place, value in _values(ops).items()}
+    words = [one if isinstance(one, str) else places.pop(one, None) for one in (*results, *sources)]
+    if None in words or any(place[0] == "%" for place in places.values()):
+        return
+    dest, others = "|".join(map(str, words[: len(results)])), words[len(results) :]
+    text = f"{len(ops)} {mnemonic} {', '.join(map(str, (dest, *others)))}"
+    for op in ops[:-1]:
+        op.attributes[ONE_INSTRUCTION] = UnitAttr()
+    ops[-1].attributes[ONE_INSTRUCTION] = StringAttr(text)
+
+
+def one_instruction(first: Operation) -> OneInstruction | None:
+    """The instruction that begins with an op, where all its ops are there and nothing else reads
+    what is between them."""
+    ops = [first]
+    while not isinstance(said := ops[-1].attributes.get(ONE_INSTRUCTION), StringAttr):
+        if said is None or (behind := ops[-1].next_op) is None:
+            return None
+        ops.append(behind)
+    count, _, text = said.data.partition(" ")
+    values, places = _values(ops), {place[0] for place in _PLACE.finditer(text)}
+    given = {values[place] for place in places if place in values}
+    inside = (result for op in ops for result in op.results if result not in given)
+    is_whole = (
+        len(ops) == int(count)
+        and places == {one for one in values if one[0] == "%" or one in places}
+        and all(use.operation in ops for result in inside for use in result.uses)
+    )
+    return OneInstruction(ops, text, values) if is_whole else None
