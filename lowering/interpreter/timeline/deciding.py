@@ -1,4 +1,4 @@
-"""What of a program decides what its threads do: a run for times alone does no other arithmetic."""
+"""The part of a program that decides where its threads go: a run for times alone does no more."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def _moves(step: Step) -> Moving | None:
 
 
 def _acts(op: Operation, step: Step) -> bool:
-    """What it does is more than what it gives, and no data."""
+    """It does more than to give something, and has to do with no data."""
     return not (isinstance(op, _DATA) or op.has_trait(Pure) or _moves(step))
 
 

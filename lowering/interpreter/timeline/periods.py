@@ -28,7 +28,7 @@ ALIKE = 0.01
 """The part by which the times of periods may differ."""
 
 Counts = dict[Any, float]
-"""What a period adds to: clocks, and how long units were taken."""
+"""Clocks, and how long units were taken: a period adds to them."""
 Compared = dict[tuple[Operation, int], Int64Array]
 """By how much numbers differ that gangs have compared last, by the op and the first thread."""
 
