@@ -155,3 +155,20 @@ def test_what_is_deleted_is_freed() -> None:
     assert run(text) == 5
     again = module_text(parse_module(text))
     assert "call.uni free, (" in again and assemble(again, "sm_80").ok
+
+
+def test_memory_of_the_heap() -> None:
+    """Each thread has as many bytes as it asks for."""
+    head, _, _ = KERNEL.partition("  setp.ne.s32 %p1, %r1, 3;")
+    declared = ".extern .func (.param .b64 r) malloc (.param .b64 n);\n.global"
+    body = """shl.b32 %r2, %r1, 2; add.s32 %r2, %r2, 4; cvt.u64.u32 %rd2, %r2;
+      { .param .b64 n; .param .b64 r; st.param.b64 [n], %rd2; call.uni (r), malloc, (n);
+      ld.param.b64 %rd3, [r]; }
+      cvt.u64.u32 %rd4, %r1; shl.b64 %rd4, %rd4, 2; add.u64 %rd4, %rd4, %rd3;
+      st.u32 [%rd4], %r1; ld.u32 %r3, [%rd4]; setp.ne.u32 %p1, %r1, 7;
+      @%p1 bra L; st.global.u32 [%rd1], %r3; L: ret; }"""
+    text = head.replace(".global", declared, 1) + body
+    assert run(text) == 7
+    assert run(module_text(parse_module(text))) == 7
+    with pytest.raises(ExecutionError, match="out of bounds"):
+        run(text.replace("add.s32 %r2, %r2, 4;", ""))

@@ -17,7 +17,7 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container, pure
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.share import refuse
-from tilewright.lowering.interpreter.values import Bits
+from tilewright.lowering.interpreter.values import Bits, spread
 
 
 @runs
@@ -32,18 +32,24 @@ def _address(op: address.AddressOp, builder: Builder) -> Step:
 
 @runs
 def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
-    size = op.size.value.data
+    size = np.array([op.size.value.data])
 
     def run(machine: Machine, gang: Gang) -> Bits:
-        if machine.launch.share is not None:
-            refuse("memory of the heap")
-        places = [
-            machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
-            for lane in gang.lanes.tolist()
-        ]
-        return np.array(places, dtype=np.uint64)
+        return allocate(machine, gang, size)
 
     return effect(op, builder, run)
+
+
+def allocate(machine: Machine, gang: Gang, sizes: Bits) -> Bits:
+    """The addresses of so many bytes of the heap for each thread."""
+    if machine.launch.share is not None:
+        refuse("memory of the heap")
+    lanes = gang.lanes.tolist()
+    places = [
+        machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
+        for lane, size in zip(lanes, spread(sizes, gang.count).tolist(), strict=True)
+    ]
+    return np.array(places, dtype=np.uint64)
 
 
 # Freed memory stays where it is: nothing else gets its addresses.

@@ -1,5 +1,5 @@
-"""Calls of the driver's functions, which have no body: those that print, and `free`. CUDA C++
-Programming Guide, formatted output, assertions and dynamic memory."""
+"""Calls of the driver's functions, which have no body: those that print, `malloc` and `free`.
+CUDA C++ Programming Guide, formatted output, assertions and dynamic memory."""
 
 from functools import partial
 
@@ -19,6 +19,7 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import load_words
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
+from tilewright.lowering.interpreter.ops.instructions.address import allocate
 from tilewright.lowering.interpreter.ops.instructions.operands import moved, windows
 from tilewright.lowering.interpreter.share import PrintedText
 from tilewright.lowering.interpreter.values import Bits, distinct, spread
@@ -79,8 +80,14 @@ def _assertfail(op: Operation, _: int, machine: Machine, gang: Gang, *given: Bit
     raise Fault(f"fails: {text(int(columns[0][0]))}", 0)
 
 
+def _malloc(_op: Operation, _: int, machine: Machine, gang: Gang, sizes: Bits) -> Bits:
+    return allocate(machine, gang, sizes)
+
+
 def _free(*_: object) -> None:
     """Freed memory stays where it is: nothing else gets its addresses."""
 
 
-_FUNCTIONS = {"vprintf": _vprintf, "__assertfail": _assertfail, "free": _free}
+_FUNCTIONS = {
+    "vprintf": _vprintf, "__assertfail": _assertfail, "malloc": _malloc, "free": _free
+}  # fmt: skip
