@@ -43,7 +43,7 @@ class PrintfOp(IRDLOperation):
 
     assembly_format = "$format attr-dict (`,` $args^ `:` type($args))?"
 
-    def __init__(self, format_: str, args: Sequence[SSAValue]) -> None:
+    def __init__(self, format_: str, args: Sequence[SSAValue]):
         super().__init__(operands=[args], properties={"format": StringAttr(format_)})
 
 

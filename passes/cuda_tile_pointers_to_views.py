@@ -197,7 +197,7 @@ def _step(dimension: TensorDimension) -> int:
 class _View:
     """The view whose tile an access is to, made as far outside of loops as may be."""
 
-    def __init__(self, op: _PointerAccess, tile: PointedTile, tiles: PointerTiles) -> None:
+    def __init__(self, op: _PointerAccess, tile: PointedTile, tiles: PointerTiles):
         self.op, self.tile, self.known = op, tile, tiles.known
         self.around: list[Operation] = [op, *ancestors(op)]
         self._values: dict[Factor, SSAValue | None] = {}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 
 from tilewright.dialects.cute.drawing import Drawing
 
@@ -36,7 +36,7 @@ def fitted(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         widths[widths.index(max(widths))] -= 1
     lines: list[tuple[str, ...]] = []
     for row in rows:
-        parts = (_parts(cell, width) for cell, width in zip(row, widths, strict=True))
+        parts = starmap(_parts, zip(row, widths, strict=True))
         lines += zip_longest(*parts, fillvalue="")
     yield from table(lines)
 

@@ -29,7 +29,7 @@ class TileBuilder:
     """Inserts ops of Tile IR one after the other, in front of an op or at a point, at that op's
     location."""
 
-    def __init__(self, like: Operation, point: InsertPoint | None = None) -> None:
+    def __init__(self, like: Operation, point: InsertPoint | None = None):
         self._point, self._location = point or InsertPoint.before(like), like.location
 
     def insert(self, op: _Op) -> _Op:

@@ -42,7 +42,7 @@ class ScaledBasis(FrozenValue):
     value: Any
     modes: tuple[int, ...]
 
-    def __init__(self, value: Any, modes: tuple[int, ...]) -> None:
+    def __init__(self, value: Any, modes: tuple[int, ...]):
         if not modes or any(mode < 0 for mode in modes):
             raise LayoutError(f"expected a basis with modes >= 0, got {modes}")
         _set_value(self, value)

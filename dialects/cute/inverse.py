@@ -54,11 +54,10 @@ def _invert_by_basis(
 ) -> Layout:
     """Each basis has its own modes, and its own mode of the inverse."""
     profile = coprofile(layout.stride)
-    inverses: list[Layout] = []
-    for path in leaf_paths(profile):
-        inverses.append(
-            invert([(d.value, i, s) for d, i, s in modes if d.value and d.modes == path])
-        )
+    inverses = [
+        invert([(d.value, i, s) for d, i, s in modes if d.value and d.modes == path])
+        for path in leaf_paths(profile)
+    ]
     return unflatten_layout(inverses, profile)
 
 

@@ -100,7 +100,7 @@ class Layout(Modes):
     stride: Stride
     leaves: tuple[tuple[Any, Any], ...]
 
-    def __init__(self, shape: Shape, stride: Stride | None = None) -> None:
+    def __init__(self, shape: Shape, stride: Stride | None = None):
         stride = compact_col_major(shape) if stride is None else stride
         _set_leaves(self, pair_leaves(shape, stride))
         _set_shape(self, shape)

@@ -49,7 +49,7 @@ class Swizzle(FrozenValue):
     base: int
     shift: int
 
-    def __init__(self, bits: int, base: int, shift: int) -> None:
+    def __init__(self, bits: int, base: int, shift: int):
         if bits < 0 or base < 0 or abs(shift) < bits:
             raise LayoutError(
                 f"expected bits and base >= 0 and |shift| >= bits, got S<{bits},{base},{shift}>"
@@ -111,7 +111,7 @@ class ComposedLayout(Modes):
     offset: IntTuple
     outer: Layout
 
-    def __init__(self, inner: Swizzle | Layout, offset: IntTuple, outer: Layout) -> None:
+    def __init__(self, inner: Swizzle | Layout, offset: IntTuple, outer: Layout):
         sum_ = coordinate_add(offset, outer.coshape())
         if isinstance(inner, Swizzle) and isinstance(sum_, tuple):
             raise LayoutError(f"expected indices to swizzle, got {to_text(offset)} o {outer}")

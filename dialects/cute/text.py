@@ -19,7 +19,7 @@ MAX_DEPTH = 64  # far beyond any real layout, far within Python's recursion limi
 class LayoutParseError(Illegal):
     """The text is not a layout; `position` is the offset at which reading stopped."""
 
-    def __init__(self, reason: str, text: str, position: int) -> None:
+    def __init__(self, reason: str, text: str, position: int):
         super().__init__(f"{reason} at position {position} of {text!r}")
         self.reason = reason
         self.text = text
@@ -29,7 +29,7 @@ class LayoutParseError(Illegal):
 class LayoutReader:
     """A cursor over layout text; every `read_` moves past what it returns."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str):
         self.text = text
         self.position = 0
 

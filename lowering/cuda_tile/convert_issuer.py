@@ -51,7 +51,7 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
 class Issuer(SpecializedWarp):
     """The walk of that warp."""
 
-    def __init__(self, kernel: EntryLowering, needed: set[Operation]) -> None:
+    def __init__(self, kernel: EntryLowering, needed: set[Operation]):
         super().__init__(kernel, needed)
         # The stage before the first one has been given.
         self._parity = kernel.emitter.constant(kernel.tensor.stages - 1, 32)

@@ -29,7 +29,7 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, pla
 class SpecializedWarp:
     """A warp of its own, and the part of a kernel that it does."""
 
-    def __init__(self, kernel: EntryLowering, needed: set[Operation]) -> None:
+    def __init__(self, kernel: EntryLowering, needed: set[Operation]):
         self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
 
     def lower(self, op: Operation) -> None:

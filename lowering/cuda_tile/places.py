@@ -30,7 +30,7 @@ ANYWHERE = "none: computed in the layout of whoever reads it"
 class TilePlaces:
     """The places of the tiles of an entry that is lowered."""
 
-    def __init__(self, lowered: LoweredEntry) -> None:
+    def __init__(self, lowered: LoweredEntry):
         self._kernel, self._plan = lowered.kernel, lowered.plan.ahead
         self._copies = lowered.plan.copies
 

@@ -68,7 +68,7 @@ class Emitter(ValueNumbering):
     show what the emitter knows.
     """
 
-    def __init__(self, block: Block, *, fold: bool = True) -> None:
+    def __init__(self, block: Block, *, fold: bool = True):
         super().__init__()
         self.entry = self.straight = self.block = block
         self.fold = fold

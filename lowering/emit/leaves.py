@@ -44,7 +44,7 @@ class Leaf(Dynamic):
         addend: int = 0,
         factor: int = 1,
         bound: int | None = None,
-    ) -> None:
+    ):
         super().__init__(width, max(gcd(factor, addend), 1))
         _set_value(self, value)
         _set_addend(self, addend)

@@ -33,7 +33,7 @@ class NeverWritten(ValueError):
 class RegisterChunks:
     """The elements of one register tensor of each thread."""
 
-    def __init__(self, element: Attribute, size: int, chunk: int) -> None:
+    def __init__(self, element: Attribute, size: int, chunk: int):
         self.per_register = FragmentType.get(1 << 10, element).element.per_register
         whole = -(-size // self.per_register) * self.per_register
         if chunk < self.per_register:

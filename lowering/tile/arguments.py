@@ -27,7 +27,7 @@ class Arguments:
     """The arguments of a kernel that is being lowered, in the order in which they are made; `leaf`
     makes a leaf of the algebra from one."""
 
-    def __init__(self, entry: Block, facts: Facts, leaf: Callable[[SSAValue], Scalar]) -> None:
+    def __init__(self, entry: Block, facts: Facts, leaf: Callable[[SSAValue], Scalar]):
         self._entry, self._facts, self._leaf = entry, facts, leaf
         self._made: list[tuple[SSAValue, ArgumentAttr]] = []
         self._numbers: dict[SSAValue, int] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import starmap
 from math import gcd
 from typing import Any
 
@@ -111,7 +112,7 @@ class Bounds:
         """The elements from the `first` on."""
         places = steps_of(self.coords.layout, self.zeros)
         origin = places[first]
-        corner = [scalar.add(at, step) for at, step in zip(self._start, origin, strict=True)]
+        corner = list(starmap(scalar.add, zip(self._start, origin, strict=True)))
         steps = [
             [b - a for a, b in zip(origin, place, strict=True)]
             for place in places[first + 1 : first + count]

@@ -46,7 +46,7 @@ def _gemm(op: GemmOp, kernel: KernelLowering) -> None:
 class Gemm:
     """The MMAs of one op."""
 
-    def __init__(self, op: GemmOp, kernel: KernelLowering) -> None:
+    def __init__(self, op: GemmOp, kernel: KernelLowering):
         self.op, self.kernel = op, kernel
         mma = kernel.typed(op.mma).value
         self.atom: MmaAtom | WgmmaAtom | UmmaAtom | UniversalFma = mma.atom.data

@@ -33,7 +33,7 @@ class Carried:
     belongs to the region alone.
     """
 
-    def __init__(self, op: Operation, kernel: KernelLowering) -> None:
+    def __init__(self, op: Operation, kernel: KernelLowering):
         self._kernel = kernel
         self._all = written(list(op.regions), kernel)
         self.places: list[tuple[RegisterChunks, int]] = []

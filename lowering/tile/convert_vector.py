@@ -6,7 +6,6 @@ from math import prod
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.dialects.math import FmaOp
-from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.vectors import shape_of, window_of
@@ -21,9 +20,10 @@ def _constant(op: arith.ConstantOp, kernel: KernelLowering) -> None:
         return
     value = op.value
     assert isinstance(value, DenseIntOrFPElementsAttr)
-    made: list[SSAValue] = []
-    for element in value.iter_attrs():
-        made.append(kernel.emitter.once(("constant", element), partial(arith.ConstantOp, element)))
+    made = [
+        kernel.emitter.once(("constant", element), partial(arith.ConstantOp, element))
+        for element in value.iter_attrs()
+    ]
     count = prod(shape_of(op.result.type))
     kernel[op.result] = VectorValue(tuple(made * count if len(made) == 1 else made))
 

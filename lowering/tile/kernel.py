@@ -52,7 +52,7 @@ lowers = RULES.of
 class KernelLowering:
     """Lowers the body of one kernel, to the end of a block at a time."""
 
-    def __init__(self, entry: Block, block_size: tuple[int, ...] | None) -> None:
+    def __init__(self, entry: Block, block_size: tuple[int, ...] | None):
         self.entry = entry
         self.emitter = Emitter(entry)
         self.facts = Facts(block_size)

@@ -56,7 +56,7 @@ def coordinates(extents: tuple[int, ...]) -> Coordinates:
 class Places:
     """The images of a layout of static shape and integer strides, some of them not known."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout):
         self._modes: list[tuple[int, Any]] = [
             (extent, step)
             for extent, step in zip(flatten(layout.shape), flatten(layout.stride), strict=True)

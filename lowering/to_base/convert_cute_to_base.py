@@ -81,7 +81,7 @@ def _drop_identity(cast: UnrealizedConversionCastOp) -> None:
 class _Lowering:
     """An op, what its operands were before their types changed, and where its code goes."""
 
-    def __init__(self, op: CuteOp, prints: Prints) -> None:
+    def __init__(self, op: CuteOp, prints: Prints):
         self.op = op
         self.prints = prints
         self.rule = next((rule for kind, rule in _RULES if isinstance(op, kind)), None)

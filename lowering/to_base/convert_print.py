@@ -62,7 +62,7 @@ def _is_on_gpu(op: Operation) -> bool:
 class _HostPrintf:
     """C's printf, and the formats it is called with, as symbols at the top of a module."""
 
-    def __init__(self, op: Operation, module: ModuleOp) -> None:
+    def __init__(self, op: Operation, module: ModuleOp):
         names = set(map(_symbol, module.body.block.ops))
         numbered = (f"{PRINTF}Format_{number}" for number in count())
         self._free = (name for name in numbered if name not in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import Any
 
 from xdsl.dialects import cf, scf
@@ -155,7 +156,7 @@ def _parted(
 
         return convert
 
-    passing = [way(*to) for to in ways]
+    passing = list(starmap(way, ways))
     return meeting, branches(op, at, at[op.cond], *passing, around=op.parent_op())
 
 

@@ -54,7 +54,7 @@ _LEAST, _MOST = -(1 << 31), 1 << 31
 class Threads:
     """The threads of a block of these extents, in one function."""
 
-    def __init__(self, extents: tuple[int, ...]) -> None:
+    def __init__(self, extents: tuple[int, ...]):
         sizes = (*extents, 1, 1)[:3]
         self.count = prod(sizes)
         number = np.arange(self.count)

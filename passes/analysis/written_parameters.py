@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import starmap
 
 from xdsl.ir import Operation, SSAValue
 
@@ -29,7 +30,7 @@ def written_parameters(entry: EntryOp) -> tuple[int, ...]:
             for argument, value in zip(dest.args, values, strict=True):
                 given[argument].append(value)
         writes = ((op, _WRITES[type(op)]) for op in block.ops if type(op) in _WRITES)
-        places = (memory_operand(op, name) for op, name in writes)
+        places = starmap(memory_operand, writes)
         work += (place.memory for place in places if not place.is_shared)
     seen = set[SSAValue]()
     while work:

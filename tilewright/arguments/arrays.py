@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import starmap
 from math import prod
 from operator import index
 from typing import Any, TypeGuard
@@ -190,10 +191,10 @@ class ArrayArgument:
         extents, steps = flatten(layout.shape), flatten(layout.stride)
         if len(extents) != len(self.shape):
             return f"expected {len(extents)} dimensions, got shape {self.shape}"
-        whys = (_why_no_leaf(*pair) for pair in zip(extents, self.shape, strict=True))
+        whys = starmap(_why_no_leaf, zip(extents, self.shape, strict=True))
         if why := _first(whys):
             return f"expected shape {_text(extents)}, got {self.shape} ({why})"
-        whys = (_why_no_step(*row) for row in zip(steps, self.strides, self.shape, strict=True))
+        whys = starmap(_why_no_step, zip(steps, self.strides, self.shape, strict=True))
         if why := _first(whys):
             return f"expected strides {_text(steps)}, got {self.strides} ({why})"
         return self._why_too_far(extents, steps)

@@ -5,6 +5,7 @@ bound arguments what its kernels take (`interpreted`, `Entry.values`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import starmap
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -106,7 +107,7 @@ class Binding:
         self.placed: list[ArrayArgument] = []
         self._places: list[HostPlace] = []
         self._names: list[str] = []
-        self.values = [self._bound(*pair) for pair in zip(parameters, args, strict=True)]
+        self.values = list(starmap(self._bound, zip(parameters, args, strict=True)))
 
     def results(self, contents: Iterable[UInt8Array]) -> list[AnyArray]:
         """The arrays, from what the memory has in the places of their blocks after the run; behind
@@ -312,7 +313,7 @@ class Binding:
             got = f"for {type_}, got {told(arg)}"
             raise _error(parameter, f"expected a tuple of {len(types)} {got}")
         fields = [Parameter(f"{parameter.name}[{i}]", str(t), t) for i, t in enumerate(types)]
-        return tuple(self._bound(*pair) for pair in zip(fields, arg, strict=True))
+        return tuple(starmap(self._bound, zip(fields, arg, strict=True)))
 
 
 def flat_map(

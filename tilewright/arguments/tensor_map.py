@@ -45,7 +45,7 @@ class Im2col(tensor_box.PixelBox):
     def __init__(
         self, lower: Sequence[int], upper: Sequence[int], strides: Sequence[int] = (),
         mode: Literal["im2col", "im2col::w", "im2col::w::128"] = "im2col",
-    ) -> None:  # fmt: skip
+    ):  # fmt: skip
         super().__init__(tuple(lower), tuple(upper), tuple(strides), mode)
 
 

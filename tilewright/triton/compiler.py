@@ -20,7 +20,7 @@ names them behind TTIR."""
 class Backend(_NVIDIA.CUDABackend):
     """NVIDIA's, whose stages behind TTIR are its text, with the hints, and tilewright's PTX."""
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target: Any):
         _NVIDIA.CUDABackend.__init__(self, target)
         self.binary_ext = _BINARY
 

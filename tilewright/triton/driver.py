@@ -20,7 +20,7 @@ class Driver(_NVIDIA.CudaDriver):
     NVIDIA's back end from then on. `apart`: its devices have other numbers than NVIDIA's, by which
     Triton keeps compiled kernels apart. `launches` counts them."""
 
-    def __init__(self, *, apart: bool = False) -> None:
+    def __init__(self, *, apart: bool = False):
         _NVIDIA.GPUDriver.__init__(self)
         registered: Any = import_module("triton.backends")
         backend: Any = import_module("tilewright.triton.compiler").Backend

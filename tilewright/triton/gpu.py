@@ -89,7 +89,7 @@ class DeviceKernel:
     there were, on which more than the sign of a number has an influence at places that are
     `deciding`."""
 
-    def __init__(self, code: bytes, name: str, capability: int) -> None:
+    def __init__(self, code: bytes, name: str, capability: int):
         self.code, self.name, self.capability = code, name, capability
         self._plans: dict[Any, LaunchPlan] = {}
         self.deciding = frozenset[int]()
@@ -172,7 +172,7 @@ class KernelLauncher:
     their places, names and types, and each has a word. Whoever holds a compiled kernel may launch
     it, from any thread: the `reading` is replaced as a whole."""
 
-    def __init__(self, signature: Mapping[str, Any], metadata: Any) -> None:
+    def __init__(self, signature: Mapping[str, Any], metadata: Any):
         self.signature, self.driver = signature, import_module("triton.runtime.driver").driver
         own = [(i, *row) for i, row in enumerate(signature.items()) if row[1] != "constexpr"]
         self.places = [i for i, *_ in own]
@@ -294,9 +294,9 @@ class KernelLauncher:
         active.launches += 1
         if 0 not in grid:
             (template, _), words = self.launch(kernel, grid, args)
-            if stream is None:
-                stream = active.get_current_stream(active.get_current_device())
-            template.start(words, stream)
+            if (own := stream) is None:
+                own = active.get_current_stream(active.get_current_device())
+            template.start(words, own)
 
 
 def _address(name: str, argument: Any) -> int:

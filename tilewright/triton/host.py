@@ -121,7 +121,7 @@ _FEW = 1 << 13
 class HostKernel:
     """A kernel: `entry` as it is kept."""
 
-    def __init__(self, code: bytes, name: str) -> None:
+    def __init__(self, code: bytes, name: str):
         self._code, self._name = code, name
         self._module = module = kept_module(code, name)
         self.entry = find_entry(module, None, name)
@@ -194,7 +194,7 @@ def _launcher(source: Any, metadata: Any) -> Callable[..., None]:
 class HostDriver:
     """The device that is at work, as Triton asks for it. `launches` counts them."""
 
-    def __init__(self, run: Run, time: Time, capability: int) -> None:
+    def __init__(self, run: Run, time: Time, capability: int):
         self.launches = 0
         self.run = run
         self._time = time

@@ -39,7 +39,7 @@ class _Text:
 class _KernelTexts:
     """The texts of one kernel, as Triton asks for them (`triton.runtime.cache.CacheManager`)."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path):
         self._path = path
 
     def get_group(self, _: str) -> Group | None:

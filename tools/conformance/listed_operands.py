@@ -145,8 +145,7 @@ def _variants(mnemonic: str, forms: tuple[OperandForm, ...]) -> Iterator[str]:
     texts = [right(form) for form in forms]
     chosen = [texts, texts[:-1], [*texts, *texts[-1:]], [*texts, "%r3"]]
     for place, form in enumerate(forms):
-        for text in wrong(form):
-            chosen.append([*texts[:place], text, *texts[place + 1 :]])
+        chosen.extend([*texts[:place], text, *texts[place + 1 :]] for text in wrong(form))
     for operands in chosen:
         yield f"{mnemonic} {', '.join(operands)};" if operands else f"{mnemonic};"
 

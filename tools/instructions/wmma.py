@@ -1,7 +1,7 @@
 """`wmma.load` and `wmma.store`; `wmma.mma` is listed with the other MMAs."""
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import product, starmap
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, accesses
@@ -28,7 +28,7 @@ def _listing(row: WmmaAccessRow) -> Listing:
         ({row.operand: row.element.name},),
         f"{row.operand.lower()}: {row.element.name}",
         (majors[0], (*majors[1], *WMMA_SPACES)),
-        (row.mnemonic(*words) for words in product(row.majors, (None, *WMMA_SPACES))),
+        starmap(row.mnemonic, product(row.majors, (None, *WMMA_SPACES))),
         lambda mnemonic: wmma_access_operands(accesses()[mnemonic][0]),
         lambda mnemonic: _explain(accesses()[mnemonic][0]),
     )

@@ -95,7 +95,7 @@ def picture(text: str) -> str | None:
 def _with_picture(said: str, types: str) -> str:
     """The same with the picture of the first layout that types speak of."""
     drawn = filter(None, (picture(match[1]) for match in _STRING.finditer(types)))
-    return "\n\n".join([said, *[image for image in drawn][:1]])
+    return "\n\n".join([said, *list(drawn)[:1]])
 
 
 def _of_ptx(ptx: PtxText, offset: int, arch: str | None) -> tuple[str, Range] | None:

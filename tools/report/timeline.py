@@ -2,6 +2,7 @@
 packed, to be loaded where the page is zoomed to."""
 
 import json
+import operator
 from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ def timeline_data(timeline: Timeline) -> dict[str, Any]:
         rows: list[Row] = sorted(
             ((numbers[event.kind, event.name], event.start, event.end - event.start, event.line)
              for event in events),
-            key=lambda row: row[1],
+            key=operator.itemgetter(1),
         )  # fmt: skip
         parts = [_packed(rows[first : first + PACKED]) for first in range(0, len(rows), PACKED)]
         whole = [] if grain == 1 else _longest(rows, grain)

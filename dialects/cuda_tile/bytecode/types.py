@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 from xdsl.dialects.builtin import FunctionType
@@ -210,7 +211,7 @@ class TypeReader:
         self.version = version
         self._types: list[Attribute | None] = [None] * len(entries)
         self._open: list[int] = []
-        self.types = [self.at(index, entry) for index, entry in enumerate(entries)]
+        self.types = list(starmap(self.at, enumerate(entries)))
 
     def index(self, cursor: Cursor) -> Attribute:
         """The type whose index stands at the cursor."""

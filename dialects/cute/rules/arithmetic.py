@@ -1,6 +1,7 @@
 """Rules of the ops that compute leaf by leaf."""
 
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, congruent, flatten, is_tuple
@@ -113,7 +114,7 @@ def equal(a: Typed, b: Typed) -> Condition:
         parts = [(a.value.shape, b.value.shape), (a.value.stride, b.value.stride)]
     else:
         parts = [(a.value, b.value)]
-    if not all(_same_structure(*part) for part in parts):
+    if not all(starmap(_same_structure, parts)):
         return False
     holds: Condition = True
     for x, y in parts:

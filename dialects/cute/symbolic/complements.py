@@ -1,5 +1,6 @@
 """Complements and inverses of layouts, along every mode of the images' profile."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -146,7 +147,7 @@ def complement_in(layout: Layout, cotarget: Any) -> Layout:
     if len(leaves) > 1:
         if not is_static(flat.stride):
             raise LayoutError(f"complement: expected known strides, got {layout}")
-        leaves.sort(key=lambda leaf: leaf[1])
+        leaves.sort(key=operator.itemgetter(1))
     extents: list[Any] = []
     strides: list[Any] = [1]
     for extent, stride in leaves[:-1]:

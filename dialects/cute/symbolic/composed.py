@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
+from itertools import combinations, starmap
 from typing import Any, TypeAlias
 
 from tilewright.dialects.cute.coordinate import dice
@@ -118,7 +118,7 @@ def _slice_swizzled(coord: Any, swizzle: Swizzle, offset: Any, outer: Layout) ->
 
 def _bits(layout: Layout) -> list[int]:
     """The bits that the numbers of each mode have, and perhaps more."""
-    return [_multiples(extent, stride) for extent, stride in layout.leaves]
+    return list(starmap(_multiples, layout.leaves))
 
 
 def _multiples(extent: int, stride: int) -> int:
@@ -141,7 +141,7 @@ def _from_lowest(bits: int) -> int:
 class _Fields:
     """A swizzle's index, field by field: base, low field, between, high field, above."""
 
-    def __init__(self, swizzle: Swizzle) -> None:
+    def __init__(self, swizzle: Swizzle):
         self.swizzle = swizzle
         base, bits, gap = swizzle.base, swizzle.bits, abs(swizzle.shift) - swizzle.bits
         self.shape = (1 << base, 1 << bits, 1 << gap, 1 << bits, 1)

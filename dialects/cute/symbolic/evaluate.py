@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import starmap
 from typing import Any
 
 from tilewright.dialects.cute.coordinate import make_basis_like
@@ -49,7 +50,7 @@ def _image(coord: Any, shape: Any, stride: Any) -> Any:
     if is_tuple(coord):
         if not is_tuple(shape) or len(coord) != len(shape):
             raise LayoutError(f"expected a coordinate of {to_text(shape)}, got {to_text(coord)}")
-        return _summed([_image(*modes) for modes in zip(coord, shape, stride, strict=True)])
+        return _summed(list(starmap(_image, zip(coord, shape, stride, strict=True))))
     if not is_scalar(coord):
         raise LayoutError(f"expected a number, got {to_text(coord)}")
     if not is_tuple(shape):

@@ -30,7 +30,7 @@ class Dynamic(FrozenValue):
     width: int
     divisor: int
 
-    def __init__(self, width: int = DEFAULT_WIDTH, divisor: int = 1) -> None:
+    def __init__(self, width: int = DEFAULT_WIDTH, divisor: int = 1):
         _set_width(self, width)
         # More than the text of a type may say: one of its powers of two divides as well.
         _set_divisor(self, divisor if divisor < 1 << 31 else gcd(divisor, 1 << 30))

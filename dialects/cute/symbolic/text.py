@@ -32,7 +32,7 @@ _MOST_DIGITS = len(str(-(1 << 63)))
 class ValueReader:
     """A cursor over the tokens of a value; every `read_` moves past what it returns."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str):
         self.text = text
         self.position = 0
         self.token = ""

@@ -1,5 +1,6 @@
 """Divides and products of layouts whose leaves may be dynamic."""
 
+from itertools import starmap
 from typing import Any
 
 from tilewright.dialects.cute.int_tuple import LayoutError, is_tuple, rank
@@ -53,7 +54,7 @@ def zipped_divide(layout: Layout, tiler: Tile) -> Layout:
     if not isinstance(tiler, tuple):
         return logical_divide(layout, tiler)
     beyond = _beyond(layout, tiler)
-    parts = [zipped_divide(submode, t) for submode, t in zip(modes(layout), tiler, strict=False)]
+    parts = list(starmap(zipped_divide, zip(modes(layout), tiler, strict=False)))
     if any(rank(part.shape) != 2 for part in parts):
         raise LayoutError("expected every mode to be tiled")
     tiles = joined(mode(part, (0,)) for part in parts)

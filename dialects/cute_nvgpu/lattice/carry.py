@@ -1,6 +1,6 @@
 """Sums of several words, whose carries go on in the condition code. PTX ISA 9.7.2."""
 
-from itertools import product
+from itertools import product, starmap
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Result, Scalar
@@ -25,9 +25,6 @@ def _row(type_: str, products: bool) -> InstructionRow:
     )  # fmt: skip
 
 
-CARRY = tuple(
-    _row(type_, products)
-    for type_, products in product(("u32", "s32", "u64", "s64"), (False, True))
-)
+CARRY = tuple(starmap(_row, product(("u32", "s32", "u64", "s64"), (False, True))))
 CARRIES: dict[str, InstructionRow] = {mnemonic: row for row in CARRY for mnemonic in row.mnemonics}
 """The row of each mnemonic."""

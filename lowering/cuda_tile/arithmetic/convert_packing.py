@@ -38,7 +38,7 @@ class _Regrouping:
     """How `pack` and `unpack` regroup bytes: `1 << bits` of the tile with more elements are one of
     the other, which the op `joins`, or splits."""
 
-    def __init__(self, op: PackOp | UnpackOp) -> None:
+    def __init__(self, op: PackOp | UnpackOp):
         value = op.source if isinstance(op, PackOp) else op.result
         element = element_of(value)
         # Two halves, or eight bits, share a byte; a wider element has several.

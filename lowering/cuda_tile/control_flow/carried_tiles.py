@@ -25,7 +25,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 class CarriedTiles:
     """Values of Tile IR that regions pass on: the registers of tiles; tokens are no values here."""
 
-    def __init__(self, values: Sequence[SSAValue], kernel: EntryLowering) -> None:
+    def __init__(self, values: Sequence[SSAValue], kernel: EntryLowering):
         self._kernel, self.all = kernel, list(values)
         self.tiles = [value for value in values if isinstance(value.type, TileType)]
         self.tokens = [value for value in values if not isinstance(value.type, TileType)]

@@ -83,7 +83,7 @@ def _lower_from(op: Operation | None, kernel: EntryLowering, leaf: RegionEnd) ->
 class _Rest:
     """The end of a branch of an `if` that takes along what follows."""
 
-    def __init__(self, op: IfOp, kernel: EntryLowering, leaf: RegionEnd) -> None:
+    def __init__(self, op: IfOp, kernel: EntryLowering, leaf: RegionEnd):
         self._op, self._kernel, self.leaf, self.around = op, kernel, leaf, op.parent_op()
         self.types = leaf.types
 
@@ -143,7 +143,7 @@ def _until(op: Operation | None, leaf: RegionEnd) -> Operation | None:
 class _Yields:
     """The end of the branches of an `if` that go on behind it."""
 
-    def __init__(self, op: IfOp, kernel: EntryLowering) -> None:
+    def __init__(self, op: IfOp, kernel: EntryLowering):
         self._op, self.carried = op, CarriedTiles(op.results, kernel)
         self.types = self.carried.types(op)
         self.sources: list[Sequence[SSAValue]] = []
@@ -186,7 +186,7 @@ def _for(op: ForOp, kernel: EntryLowering) -> None:
 class _Loop:
     """A `for` by its parts."""
 
-    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering):
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
@@ -345,7 +345,7 @@ class _Turn:
 
     def __init__(
         self, op: LoopOp, carried: CarriedTiles, results: CarriedTiles, kernel: EntryLowering
-    ) -> None:
+    ):
         self._carried, self._results, self._kernel = carried, results, kernel
         self.again, self.left = carried.types(op), results.types(op)
         self.types = [i1, *self.again, *self.left]

@@ -30,7 +30,7 @@ class LoopTiles(LoopPart):
     """The tiles that a `for` carries, but accumulators that are `fresh`; where its body ends, of
     which the values are carried on."""
 
-    def __init__(self, op: ForOp, fresh: Container[SSAValue], kernel: EntryLowering) -> None:
+    def __init__(self, op: ForOp, fresh: Container[SSAValue], kernel: EntryLowering):
         self._op, self._fresh, self._kernel = op, fresh, kernel
         self._tiles = CarriedTiles(op.region.block.args[1:], kernel)
         self.types = self._tiles.types(op)
@@ -63,7 +63,7 @@ class LoopRings(LoopPart):
     """The rings that move on in a loop, and its own, whose loads are ahead of its products; those
     that MMAs alone read have a thread of their own where MMAs have one."""
 
-    def __init__(self, op: ForOp, copies: CopyRing | None, kernel: EntryLowering) -> None:
+    def __init__(self, op: ForOp, copies: CopyRing | None, kernel: EntryLowering):
         self._op, self._copies, self._kernel = op, copies, kernel
         self._ahead = Rings.in_kernel(kernel)
         self._own, self._rings = self._ahead.of(op), self._ahead.carried_by(op)

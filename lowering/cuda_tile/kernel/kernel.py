@@ -175,7 +175,7 @@ class CopiesAhead(Protocol):
 class EntryLowering:
     """Lowers the body of one entry, to the end of a block at a time."""
 
-    def __init__(self, entry: Block, table: LayoutTable, arch: Target | None) -> None:
+    def __init__(self, entry: Block, table: LayoutTable, arch: Target | None):
         self.entry, self.table, self.arch = entry, table, arch
         self.emitter = Emitter(entry)
         self.threads = ThreadNumber(self.emitter)

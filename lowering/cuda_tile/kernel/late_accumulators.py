@@ -20,7 +20,7 @@ class PartwiseElements:
     each part is loaded before it is stored, and what is left as soon as it fits: MMAs wait for the
     last load."""
 
-    def __init__(self, elements: Sequence[SSAValue], kernel: EntryLowering) -> None:
+    def __init__(self, elements: Sequence[SSAValue], kernel: EntryLowering):
         self._left, self._kernel = dict.fromkeys(elements), kernel
         self._late = len(self._left) > MOST_AT_ONCE
 

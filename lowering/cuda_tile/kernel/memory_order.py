@@ -26,7 +26,7 @@ class Token:
 class MemoryOrder:
     """The clock of a kernel's accesses."""
 
-    def __init__(self, scratch: Scratch) -> None:
+    def __init__(self, scratch: Scratch):
         self._scratch = scratch
         self._now = 0
         self.flushed = 0

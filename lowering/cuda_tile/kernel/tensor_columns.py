@@ -30,7 +30,7 @@ MOST_LOADED = 32
 class TensorColumns:
     """Columns of each CTA, in one stage or in two that alternate."""
 
-    def __init__(self, emitter: Emitter, threads: ThreadNumber) -> None:
+    def __init__(self, emitter: Emitter, threads: ThreadNumber):
         self._emitter, self._threads = emitter, threads
         self.parities: list[SSAValue] = []
         """Of the phase of the mbarrier of MMAs that comes, and of the one of threads before; with

@@ -71,7 +71,7 @@ class AccumulatorMemory(TensorColumns):
     """The accumulators of a kernel in tensor memory. `in_flight`: MMAs may be in flight; `touched`:
     threads have loaded or stored since MMAs were last ordered behind them."""
 
-    def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch) -> None:
+    def __init__(self, emitter: Emitter, threads: ThreadNumber, scratch: Scratch):
         super().__init__(emitter, threads)
         self._scratch = scratch
         self.in_flight = self.touched = self.reads_scratch = False

@@ -69,7 +69,7 @@ class TensorAccumulators(LoopPart):
     end; the loop carries the parities of their mbarriers. The thread that issues MMAs has a loop
     of its own, of what is recorded here."""
 
-    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering):
         self._op, self._kernel, self._products = op, kernel, products_in(op)
         self._in_flight = any(_goes_on(product.results[0], op) for product in self._products)
 

@@ -14,7 +14,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 class ThreadNumber:
     """Arithmetic on the thread's number, as i32."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Emitter):
         self._emitter = emitter
         self.among: int | None = None
         """Of how many threads, a power of two, it is the number, where they are not all."""

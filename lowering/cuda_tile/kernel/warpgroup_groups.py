@@ -28,7 +28,7 @@ class MmaGroup:
 class MmaGroups:
     """The groups in flight, oldest first."""
 
-    def __init__(self, emitter: Emitter, scratch: Scratch) -> None:
+    def __init__(self, emitter: Emitter, scratch: Scratch):
         self._emitter, self._scratch = emitter, scratch
         scratch.before_reuse.append(self._leave_scratch)
         self.one_by_one = False

@@ -54,7 +54,7 @@ from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT
 class CopyRing(LoopPart):
     """The stages of a loop, which carries the number of its iteration's."""
 
-    def __init__(self, plan: CopiedLoop, kernel: EntryLowering) -> None:
+    def __init__(self, plan: CopiedLoop, kernel: EntryLowering):
         self.plan, self.kernel = plan, kernel
         self.stage: SSAValue = kernel.emitter.constant(0, 32)
         self.bounds: Range | None = None
@@ -240,7 +240,7 @@ class CopyRing(LoopPart):
 class CopyRings:
     """The loops of a kernel whose loads come by `cp.async`."""
 
-    def __init__(self, plan: CopiedLoads, kernel: EntryLowering) -> None:
+    def __init__(self, plan: CopiedLoads, kernel: EntryLowering):
         self._kernel = kernel
         self._rings = {loop: CopyRing(own, kernel) for loop, own in plan.by_loop.items()}
         lines: dict[LineKey, SSAValue] = {}

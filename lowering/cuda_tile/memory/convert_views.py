@@ -280,7 +280,7 @@ class _TileAddresses:
     def __init__(
         self, op: views.ViewAccess, layout: TileLayout, kernel: EntryLowering, run: int | None,
         *, stepwise: bool,
-    ) -> None:  # fmt: skip
+    ):  # fmt: skip
         self.layout, self.kernel, self.stepwise = layout, kernel, stepwise
         self.dimensions = tile_dimensions(op)
         self.bits = dim_bits(op.view_type.tile_shape)

@@ -85,7 +85,7 @@ class _BoxedStore:
     """A store in rounds, which registers' bits number: those of boxes, else, of a transposed
     product, those of the outermost dimension, a part of which is the extent of each box."""
 
-    def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: EntryLowering) -> None:
+    def __init__(self, access: BoxedAccess, layout: TileLayout, kernel: EntryLowering):
         self.access, self.layout, self.kernel = access, layout, kernel
         order, token = access.order, access.op.token
         # What the token is behind is complete, not only read, before this store begins.

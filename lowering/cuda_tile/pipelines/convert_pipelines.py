@@ -27,7 +27,7 @@ from tilewright.passes.cuda_tile.scheduling.unordered_loads import UNWRITTEN, pr
 class Rings:
     """The rings of a kernel."""
 
-    def __init__(self, plan: Pipelines, kernel: EntryLowering, made: type[Ring]) -> None:
+    def __init__(self, plan: Pipelines, kernel: EntryLowering, made: type[Ring]):
         self.plan, self._kernel = plan, kernel
         self.all = [made(pipelines, kernel) for pipelines in plan.rings()]
         if not self.all:

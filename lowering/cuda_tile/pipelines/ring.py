@@ -56,7 +56,7 @@ class Ring:
 
     fillers = 1
 
-    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: EntryLowering) -> None:
+    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: EntryLowering):
         first = pipelines[0]
         self.pipelines, self.pipeline, self.kernel = pipelines, first, kernel
         self.stages = first.stages

@@ -87,7 +87,7 @@ def _multiply_by_warpgroups(
 class AtomProduct:
     """A multiplication by atoms."""
 
-    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: EntryLowering) -> None:
+    def __init__(self, op: Multiplication, atom: MmaAtom, kernel: EntryLowering):
         self.op, self.atom, self.kernel = op, atom, kernel
         self.layouts = MmaLayouts.of(op, atom, kernel.table.thread_bits)
 

@@ -50,9 +50,7 @@ def _is_ahead(value: SSAValue, kernel: EntryLowering) -> bool:
 class TensorCoreProduct:
     """A multiplication by `tcgen05.mma`."""
 
-    def __init__(
-        self, op: Multiplication, accumulators: Accumulators, kernel: EntryLowering
-    ) -> None:
+    def __init__(self, op: Multiplication, accumulators: Accumulators, kernel: EntryLowering):
         self.op, self.accumulators, self.kernel = op, accumulators, kernel
         atom = tensor_core_atom(op, kernel.arch)
         assert atom is not None

@@ -109,9 +109,7 @@ def zero_fragment(layouts: WarpgroupLayouts, kernel: EntryLowering) -> SSAValue:
 class WarpgroupProduct:
     """A multiplication by `wgmma`."""
 
-    def __init__(
-        self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: EntryLowering
-    ) -> None:
+    def __init__(self, op: MmaFOp | MmaIOp, layouts: WarpgroupLayouts, kernel: EntryLowering):
         self.op, self.layouts, self.kernel = op, layouts, kernel
         self.shared = SharedOperands(layouts, kernel)
         self.group = MmaGroup()

@@ -24,7 +24,7 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import is_added
 class FreshAccumulators(LoopPart):
     """Those of a loop, by what it carries, and the products that alone add to them."""
 
-    def __init__(self, op: ForOp, kernel: EntryLowering) -> None:
+    def __init__(self, op: ForOp, kernel: EntryLowering):
         self.op, self.kernel = op, kernel
         self.products = dict(_found(op, kernel))
         layouts = {argument: kernel.table.products[argument] for argument in self.products}

@@ -189,7 +189,7 @@ class _InParts:
     def __init__(
         self, operand: _Operand, element: Attribute, order: SharedOrder, base: SSAValue,
         kernel: EntryLowering,
-    ) -> None:  # fmt: skip
+    ):  # fmt: skip
         self.layout = operand.part(_AT_ONCE)
         self.above = sum(1 << bit for bit in operand.depth[_AT_ONCE:])
         self.loads = cache(partial(kernel.scratch.loads, base, self.layout, element, order))

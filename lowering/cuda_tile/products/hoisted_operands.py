@@ -23,7 +23,7 @@ class HoistedOperands(LoopPart):
     """The operands that a loop keeps in shared memory. Its MMAs read them, and those that a loop
     before it has laid down, behind a barrier: its own, unless copies come with one."""
 
-    def __init__(self, loop: Operation, kernel: EntryLowering, *, barrier: bool) -> None:
+    def __init__(self, loop: Operation, kernel: EntryLowering, *, barrier: bool):
         self._kernel, self._loop, self._barrier, self._bytes = kernel, loop, barrier, 0
         self._tiles: dict[SSAValue, PlacedTile | SharedTile] = {}
 

@@ -44,7 +44,7 @@ class LateProduct(LoopPart):
     """A late product on its way: `weights` are the fragments of A that it is behind with, `scores`
     the accumulators of an early one, which the loop carries."""
 
-    def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering) -> None:
+    def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering):
         self.op: Operation = late.op
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel

@@ -152,7 +152,7 @@ class OperandFragments:
         operand: str,
         words: Callable[[int], SSAValue],
         emitter: Emitter,
-    ) -> None:
+    ):
         element: Any = layouts.atom.element(operand)  # type: ignore[arg-type]
         self._type = FragmentType.of(element, layouts.values(operand))
         self._emitter, self._words = emitter, words

@@ -71,7 +71,7 @@ def find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
 class Fold:
     """A fold of tiles in one layout, and its region as a function of elements."""
 
-    def __init__(self, op: ReduceOp | ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
+    def __init__(self, op: ReduceOp | ScanOp, kernel: EntryLowering, layout: TileLayout):
         self.op, self.kernel, self.layout = op, kernel, layout
         self.dimension = _dimension(op)
         block = op.body.block

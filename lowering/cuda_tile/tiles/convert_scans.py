@@ -40,7 +40,7 @@ def _scan(op: ScanOp, kernel: EntryLowering) -> None:
 
 
 class _Scan(Fold):
-    def __init__(self, op: ScanOp, kernel: EntryLowering, layout: TileLayout) -> None:
+    def __init__(self, op: ScanOp, kernel: EntryLowering, layout: TileLayout):
         super().__init__(op, kernel, layout)
         self.backwards = bool(integer(op.reverse))
         numbers: Any = op.identities

@@ -66,7 +66,7 @@ class LaneInteger(Dynamic):
     __slots__ = ("bits",)
     bits: Bits
 
-    def __init__(self, bits: Bits) -> None:
+    def __init__(self, bits: Bits):
         super().__init__(1 if bits.dtype == bool else 8 * bits.dtype.itemsize)
         _set_bits(self, bits)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ class Tracer:
         """The values of a function of each column of words."""
         count, ndim = max(len(word.columns) for word in words), max(word.ndim for word in words)
         rows = [word.columns * (count if len(word.columns) == 1 else 1) for word in words]
-        return LaneWord(self, [compute(*values) for values in zip(*rows, strict=True)], dtype, ndim)
+        return LaneWord(self, list(starmap(compute, zip(*rows, strict=True))), dtype, ndim)
 
     def any(self, condition: Any) -> bool:
         """The answer for a condition: that it holds in some thread, where the plan has none."""

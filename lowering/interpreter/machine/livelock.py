@@ -6,6 +6,7 @@ does. States are compared with one that is taken anew after 2^k turns (R. Brent'
 cycle), its memory only once the registers of all gangs were the same.
 """
 
+import operator
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
@@ -157,8 +158,8 @@ class Livelock:
                 return False
         if len(others) + 1 != len(self._state.gangs) or gang.lanes.tobytes() != lanes:
             return False
-        before = sorted(self._state.gangs[1:], key=lambda place: place[1])
-        now = sorted(map(self._place, others), key=lambda place: place[1])
+        before = sorted(self._state.gangs[1:], key=operator.itemgetter(1))
+        now = sorted(map(self._place, others), key=operator.itemgetter(1))
         return all(
             a[:3] == b[:3] and all(map(_equal, a[3], b[3]))
             for a, b in zip(before, now, strict=True)

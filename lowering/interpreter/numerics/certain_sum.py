@@ -9,6 +9,7 @@ of magnitudes is at most 2^53 of it, nothing is off at all.
 
 import math
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def certain_dot_add(
         * (np.sqrt(np.einsum("...kn,...kn->...n", b, b))[..., None, :])
     )
     bound += np.abs(c)
-    quanta = [_quantum(*operand) for operand in zip((a, b, c), mantissas, strict=True)]
+    quanta = list(starmap(_quantum, zip((a, b, c), mantissas, strict=True)))
     inexact = bound * _SLACK > min(quanta[0] * quanta[1], quanta[2]) / _HALF_ULP
     bound *= inexact * (_SLACK * (a.shape[-1] + 4) * _HALF_ULP)
     low, high = ((total + off).astype(dtype) + dtype.type(0) for off in (-bound, bound))

@@ -10,6 +10,7 @@ element at a time.
 """
 
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def _by_digits(
 
 def _mostly_certain(a: Bits, b: Bits, c: Bits, formats: Formats) -> Bits:
     """By float64, and by digits where its rounding is in doubt, element by element."""
-    values = [decode(words, fmt) for words, fmt in zip((a, b, c), formats, strict=False)]
+    values = list(starmap(decode, zip((a, b, c), formats, strict=False)))
     a_values, b_values, c_values = values
     mantissas = [fmt.mantissa_bits for fmt in formats[:3]]
     dtype = _CERTAIN[formats[3].name]

@@ -6,6 +6,7 @@ without the partial products below 2^-15. With the tables and the rounding const
 that were tried give what a chip computes (`tests/silicon`).
 """
 
+import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeAlias
@@ -247,7 +248,7 @@ def _scaled(
 SCALED: dict[Callable[[Words], Words], Callable[[Words], Words]] = {
     ex2: _scaled(ex2, lambda y, _: y * y, np.float32(-126), np.float32(0.5)),
     lg2: _scaled(lg2, lambda y, _: y + np.float32(-24)),
-    rcp: _scaled(rcp, lambda y, factor: y * factor, large=True),
+    rcp: _scaled(rcp, operator.mul, large=True),
     rsqrt: _scaled(rsqrt, lambda y, _: y * np.float32(4096)),
     sqrt: _scaled(sqrt, lambda y, _: y / np.float32(4096)),
 }

@@ -31,7 +31,7 @@ class LaunchTime(Timeline):
     reorders = True
     sustained = 0.82  # The clock falls at the cap on power: 790 to 810 of 989 TFLOP/s on an H200.
 
-    def __init__(self, registers: int = 0, last: int = 1, *, taken: bool = False) -> None:
+    def __init__(self, registers: int = 0, last: int = 1, *, taken: bool = False):
         super().__init__()
         self._registers, self._sharing, self._taking = registers, last, taken
         self._ended = defaultdict[int, int](int)

@@ -198,10 +198,7 @@ class ProgramSlice(Recording):
                 self.env[self._slots[dest]] = value
 
     def _compile(self, block: Block) -> list[Step]:
-        steps: list[Step] = []
-        for op in block.ops:
-            if (step := self._step(op)) is not None:
-                steps.append(step)
+        steps = [step for op in block.ops if (step := self._step(op)) is not None]
         return steps
 
     def _step(self, op: Operation) -> Step | None:

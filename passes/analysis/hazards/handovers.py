@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain, product, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -150,7 +150,7 @@ class Handovers(ArrayAccesses):
         releases, acquires = self._releases_of(step), filter(other.knows, self._acquires)
         observed = (read for read in filter(other.knows, self._steps) if step.is_seen_by(read))
         pairs = chain(product(releases, acquires), ((step, read) for read in observed))
-        return any(self._have_both(*pair) for pair in pairs)
+        return any(starmap(self._have_both, pairs))
 
     def _unordered(self, write: ScopedAccess, read: ScopedAccess, where: str) -> Hazard:
         """The hazard of what one thread writes and another one reads."""

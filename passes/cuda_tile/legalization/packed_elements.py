@@ -66,7 +66,7 @@ class _Places:
     """Where the elements of a tile are: pointers to the bytes, which half of them, and whether they
     lie within the tensor (None: all do)."""
 
-    def __init__(self, op: ViewAccess, before: ShapedBuilder) -> None:
+    def __init__(self, op: ViewAccess, before: ShapedBuilder):
         self.op, self.before = op, before
         self.shape = op.view_type.tile_shape
         self.index: list[SSAValue] = list(op.index)  # type: ignore[attr-defined]

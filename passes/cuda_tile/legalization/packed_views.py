@@ -120,7 +120,7 @@ class _Octets:
     """A view of the bytes that another one's elements lie in, where a tile is, and the dimension of
     its tiles along which they lie two in a byte."""
 
-    def __init__(self, op: views.ViewAccess, before: ShapedBuilder) -> None:
+    def __init__(self, op: views.ViewAccess, before: ShapedBuilder):
         type_, along = op.view_type, _along(op)
         self.before, self.along = before, along
         axis = getattr(type_, "dim_map", range(type_.index_rank))[along]

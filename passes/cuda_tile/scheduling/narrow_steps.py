@@ -82,7 +82,7 @@ def _narrow(loop: ForOp, product: Multiplication, steps: int) -> None:
 class _Side:
     """An operand of a product, the tiles that it is turned of, and their dimensions of K."""
 
-    def __init__(self, value: SSAValue, axis: int) -> None:
+    def __init__(self, value: SSAValue, axis: int):
         self.values = [(value, axis)]
         while isinstance(shaped := value.owner, core.PermuteOp | core.ReshapeOp):
             if isinstance(shaped, core.PermuteOp):

@@ -83,7 +83,7 @@ def _begins_at_zero(loop: ForOp) -> bool:
 class _Once:
     """A block of ops behind others, of loops what one iteration does, and what is the same once."""
 
-    def __init__(self, before: list[Operation]) -> None:
+    def __init__(self, before: list[Operation]):
         self.block, self.saved = Block(), 0
         self._values: dict[SSAValue, SSAValue] = {}
         self._known = {self._key(op): op for op in before if _repeats(op)}

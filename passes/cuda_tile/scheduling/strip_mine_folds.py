@@ -80,7 +80,7 @@ def _dim(op: Aggregate) -> int:
 class _FoldLoops:
     """The loops that an entry becomes: each has what its folds and stores are computed of."""
 
-    def __init__(self, split: SplitTiles, backwards: bool) -> None:
+    def __init__(self, split: SplitTiles, backwards: bool):
         self.split, self.backwards = split, backwards
         self.made = {value.owner for value in split.axes}
         self.folds = [op for op in split.entry.body.block.ops if _is_folded(op, split)]

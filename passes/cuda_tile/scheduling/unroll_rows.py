@@ -66,7 +66,7 @@ def unroll_rows(entry: EntryOp, arch: Target | None) -> None:
 class _UnrolledParts:
     """The parts of the tiles that are split."""
 
-    def __init__(self, split: SplitTiles) -> None:
+    def __init__(self, split: SplitTiles):
         self.split = split
         self._parts: dict[SSAValue, list[SSAValue]] = {}
         self._waiting: list[Operation] = []

@@ -101,9 +101,11 @@ def _multiplying(x: Operand, y: Operand, z: Operand, *scales: Operand) -> Marks:
     """A row of poison in the left factor, or its scales, is one in the product; a column so."""
     parts = [z.marks] if isinstance(z, Poisoned) else []
     for axis, factors in ((-1, (x, *scales[:1])), (-2, (y, *scales[1:]))):
-        for factor in factors:
-            if isinstance(factor, Poisoned):
-                parts.append(factor.marks.max(axis=axis, keepdims=True))
+        parts.extend(
+            factor.marks.max(axis=axis, keepdims=True)
+            for factor in factors
+            if isinstance(factor, Poisoned)
+        )
     return united(parts)
 
 
