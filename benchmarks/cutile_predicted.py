@@ -6,8 +6,8 @@
 A line for each work of more than one configuration: the part of the best rate that the first
 predicted one lacks, the place of the best one in the predicted order, both, and how many there are.
 Then the largest loss, and in how many of the works the first three have the best one, or one that
-lacks no more than a hundredth, which a measurement does not tell apart. A large work takes the
-model some seconds for each configuration; all processors have a part.
+lacks no more than a hundredth, which a measurement does not tell apart. A configuration takes the
+model a second or two; all processors have a part.
 """
 
 from __future__ import annotations
