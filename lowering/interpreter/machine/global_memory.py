@@ -184,15 +184,13 @@ class GlobalMemory:
         Fault where there is none."""
         if (tensor_map := self._tensor_maps.get(address)) is not None:
             return tensor_map
-        number, size = window_of(address), TENSOR_MAP_BYTES
-        if not 0 <= number < len(self.allocations) or address % _MAP_ALIGNMENT:
+        if not 0 <= window_of(address) < len(self.allocations) or address % _MAP_ALIGNMENT:
             raise Fault(
                 f"expected the address of a tensor map among the arguments, or in memory at "
                 f"a multiple of {_MAP_ALIGNMENT} bytes, got {address:#x}"
             )
-        at = np.array([address], np.uint64)
-        content = self.load(at, 8, _MAP_ALIGNMENT // 8).tobytes()
-        content += self.load(at + np.uint64(size // 2), 8, _MAP_ALIGNMENT // 8).tobytes()
+        where, first = self._found(address, TENSOR_MAP_BYTES)
+        content = where.data[first : first + TENSOR_MAP_BYTES].tobytes()
         if content not in self._made_maps:
             self._made_maps[content] = decoded(content, self._argument, self._found)
         return self._made_maps[content]
@@ -200,11 +198,11 @@ class GlobalMemory:
     def _argument(self, number: int) -> TensorImage:
         return self.tensor_map(_TENSOR_MAPS + (number - 1) * TENSOR_MAP_BYTES)
 
-    def _found(self, address: int) -> tuple[str, Allocation, int]:
-        """The buffer of an address, its name, and the byte there."""
-        at, one = np.array([address], np.uint64), np.ones(1, np.int64)
-        where, [first] = self._bounds(at, np.zeros(1, np.int64), one, "tensor")
-        return where.name, where, int(first)
+    def _found(self, address: int, size: int = 1) -> tuple[Allocation, int]:
+        """The buffer of so many bytes at an address, and the first byte there."""
+        at, lanes = np.array([address], np.uint64), np.zeros(1, np.int64)
+        where, [first] = self._bounds(at, lanes, np.array([size]), "tensor")
+        return where, int(first)
 
     def run_of(
         self, address: int, size: int, element: TensorElement, around: tuple[int, int] = (0, 0)

@@ -35,6 +35,7 @@ Corner = Sequence[int] | Sequence[Sequence[int]]
 class Buffer(Protocol):
     """A buffer of global memory."""
 
+    name: str
     data: UInt8Array
 
     def check_writable(self, first: Int64Array, size: int, lanes: Lanes) -> None: ...

@@ -13,6 +13,7 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
+    MAX_EXTENT,
     MAX_RANK,
     SWIZZLES,
     TENSOR_ELEMENTS,
@@ -22,12 +23,12 @@ from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.tensor_map import Buffer, TensorImage
 
+_CODES = "rank", "elemtype", "interleave_layout", "swizzle_mode", "swizzle_atomicity"
 _FIELDS = (
     *(("global_address", "<u8", ()), ("global_stride", "<u8", MAX_RANK)),
     *((name, "<u4", MAX_RANK) for name in ("global_dim", "box_dim", "element_stride")),
     ("argument", "<u4", ()),
-    *((name, "u1", ()) for name in ("rank", "elemtype", "interleave_layout", "swizzle_mode")),
-    *((name, "u1", ()) for name in ("fill_mode", "swizzle_atomicity")),
+    *((name, "u1", ()) for name in (*_CODES, "fill_mode")),
 )
 _BYTES = np.dtype([(name, type_, count) for name, type_, count in _FIELDS])
 _ELEMENTS = (
@@ -49,45 +50,45 @@ def place_of(field: str, place: int = 0) -> tuple[int, int]:
 
 def encoded(image: TensorImage, address: int, argument: int) -> UInt8Array:
     """The bytes of the tensor map of an argument, of a tensor at an address."""
-    made, box = np.zeros(1, _BYTES), image.box
-    rank = len(image.shape)
-    element = next(
-        (number for number, name in enumerate(_ELEMENTS)
-         if name and TENSOR_ELEMENTS[name].driver == box.element.driver), 0,
-    )  # fmt: skip
+    made, box, rank = np.zeros(1, _BYTES), image.box, len(image.shape)
+    drivers = [name and TENSOR_ELEMENTS[name].driver for name in _ELEMENTS]
     numbers = {
-        "global_address": address, "argument": argument, "rank": rank - 1, "elemtype": element,
+        "global_address": address, "argument": argument, "rank": rank - 1,
+        "elemtype": drivers.index(box.element.driver),
         "swizzle_mode": SWIZZLES.index(box.swizzle), "fill_mode": box.nan,
         "swizzle_atomicity": _ATOMS.index(box.swizzle_atom),
     }  # fmt: skip
     for name, number in numbers.items():
         made[name] = number
     made["global_stride"][0, : rank - 1] = image.strides[:-1][::-1]
-    made["global_dim"][0, :rank] = image.shape[::-1]
+    made["global_dim"][0, :rank] = [extent % MAX_EXTENT for extent in image.shape[::-1]]
     made["box_dim"][0, : len(box.shape)] = box.shape[::-1]
     made["element_stride"][0, :rank] = 1
     return np.frombuffer(made.tobytes().ljust(TENSOR_MAP_BYTES, b"\0"), np.uint8)
 
 
 def decoded(
-    content: bytes, argument: Argument, find: Callable[[int], tuple[str, Buffer, int]]
+    content: bytes, argument: Argument, find: Callable[[int], tuple[Buffer, int]]
 ) -> TensorImage:
-    """The tensor map of these bytes, of a tensor that `find` says the buffer of, its name and the
-    first byte. Raises Fault where the hardware has none."""
+    """The tensor map of these bytes, of a tensor that `find` says the buffer and the first byte of.
+    Raises Fault where the hardware has none."""
     [map_] = np.frombuffer(content[: _BYTES.itemsize], _BYTES)
-    rank, name = int(map_["rank"]) + 1, _ELEMENTS[min(int(map_["elemtype"]), len(_ELEMENTS) - 1)]
+    rank, code, interleaved, mode, atom = (int(map_[name]) for name in _CODES)
+    name = _ELEMENTS[code] if code < len(_ELEMENTS) else ""
+    known = rank < MAX_RANK and mode < len(SWIZZLES) and atom < len(_ATOMS)
+    if interleaved or not (name and known):
+        raise Fault(
+            f"expected a tensor map whose {', '.join(_CODES)} are known here, got "
+            f"{rank}, {code}, {interleaved}, {mode}, {atom}"
+        )
     like = argument(int(map_["argument"])) if map_["argument"] else None
-    if rank > MAX_RANK or not name or map_["interleave_layout"]:
-        raise Fault(f"expected a tensor map of 1 to {MAX_RANK} dimensions, of a type that is known "
-                    f"here and not interleaved, got {rank}, type {map_['elemtype']} and "
-                    f"{map_['interleave_layout']}")  # fmt: skip
     element = TENSOR_ELEMENTS[name]
     if like is not None and like.box.element.driver == element.driver:
         element = like.box.element
-    swizzle = SWIZZLES[int(map_["swizzle_mode"])]
+    rank, swizzle = rank + 1, SWIZZLES[mode]
     fields = {
         "element": element, "swizzle": swizzle, "nan": bool(map_["fill_mode"]),
-        "swizzle_atom": _ATOMS[int(map_["swizzle_atomicity"]) % 2] if swizzle else CHUNK,
+        "swizzle_atom": _ATOMS[atom] if swizzle else CHUNK,
     }  # fmt: skip
     try:
         if like is not None and like.box.im2col is not None:
@@ -103,9 +104,9 @@ def decoded(
             f"expected a tensor map of every element, whose address and strides are whole {CHUNK} "
             f"bytes, got {address:#x}, {strides} and each of {sorted(steps)}"
         )
-    name, buffer, first = find(address)
-    shape = _outer(map_["global_dim"], rank)
-    return TensorImage(name, buffer, first, shape, (*strides, element.bytes), box)
+    buffer, first = find(address)
+    shape = tuple(extent or MAX_EXTENT for extent in _outer(map_["global_dim"], rank))
+    return TensorImage(buffer.name, buffer, first, shape, (*strides, element.bytes), box)
 
 
 def _outer(numbers: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -107,9 +107,9 @@ def test_maps_that_a_kernel_makes(way: str, engine: Any, ptxas: Ptxas) -> None:
     [
         ("element_stride 0, 2", r"a tensor map of every element, .* and each of \[1, 2\]"),
         ("global_stride 0, d4", r"whole 16 bytes, got 0x\w+, \(4,\)"),
-        ("elemtype 8", "of a type that is known here and not interleaved, got 2, type 8 and 0"),
-        ("interleave_layout 1", "not interleaved, got 2, type 7 and 1"),
-        ("rank 5", "of 1 to 5 dimensions"),
+        ("elemtype 8", "are known here, got 1, 8, 0, 2, 0"),
+        ("interleave_layout 1", "are known here, got 1, 7, 1, 2, 0"),
+        ("rank 5", "a tensor map whose rank, elemtype, .* are known here, got 5, 7, 0, 2, 0"),
         ("box_dim 0, 12", "expected 64 bytes along the last dimension of the box"),
         ("global_address 4096", "tensor out of bounds: address 0x1000 is in no kernel argument"),
     ],
