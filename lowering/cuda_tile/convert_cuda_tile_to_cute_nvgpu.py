@@ -256,11 +256,11 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
     _say_parts(entry, lowered, kernel)
     lowered.attributes["gpu.kernel"] = StringAttr("")
     lowered.attributes[FROM_TILE_IR] = UnitAttr()
-    issuing = (issued is not None) * WARP
     if plan.ahead.gathers:
-        threads += WARPGROUP + issuing
+        threads += WARPGROUP + (issued is not None) * (WARPGROUP if registers else WARP)
     else:
-        threads += WARPGROUP if registers else (own is not None) * WARP + issuing
+        lone = (own is not None) + (issued is not None)
+        threads += WARPGROUP if registers else lone * WARP
     lowered.attributes["gpu.known_block_size"] = DenseArrayBase.from_list(i32, [threads, 1, 1])
     if plan.ahead.cluster > 1:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
@@ -321,14 +321,8 @@ def _specialise(
         for ring in Rings.in_kernel(kernel).all:
             ring.drain()
 
-    def give() -> None:
-        if registers:
-            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
-            emitter.add(SetmaxnregOp("dec", few))
-
     def gather() -> None:
         """Of a warpgroup all threads do it, which have tiles where they need them."""
-        give()
         table, kernel.threads.among = kernel.table, WARPGROUP
         kernel.table = LayoutTable(log2(WARPGROUP), table.arch)
         values = [*source.args, *(value for op in needed for value in op.results)]
@@ -341,12 +335,14 @@ def _specialise(
         kernel.table, kernel.threads.among = table, None
 
     def copy() -> None:
+        if registers:
+            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
+            emitter.add(SetmaxnregOp("dec", few))
         if gathers and issued is not None:
             emitter.when(emitter.compare("lt", number, threads + WARPGROUP), gather)
         elif gathers:
             gather()
         else:
-            give()
             emitter.when(first, produce)
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()

@@ -320,11 +320,10 @@ def has_room_for_warpgroup(entry: EntryOp, arch: Target, ctas: int) -> bool:
 
 
 def registers_beside_gatherers(threads: int, others: int, ctas: int) -> int:
-    """The registers that so many threads are raised to beside that warpgroup, which is the first of
-    so many `others`; 0 where it has none to give up."""
+    """The registers that so many threads are raised to beside the warpgroups of so many `others`; 0
+    where those have none to give up."""
     own = _of_thread(REGISTERS, ctas * (threads + others))
-    room = own * (threads + WARPGROUP)
-    left = _of_thread(room - GATHERING_REGISTERS * WARPGROUP, threads)
+    left = _of_thread(own * (threads + others) - GATHERING_REGISTERS * others, threads)
     return min(left, _MOST_REGISTERS // 8 * 8) if own > GATHERING_REGISTERS else 0
 
 
