@@ -26,7 +26,7 @@ class OneInstruction(NamedTuple):
 
 
 def _values(ops: Sequence[Operation]) -> dict[str, SSAValue]:
-    """What ops read of no other of them, and their results."""
+    """The values that ops read of no other of them, and their results."""
     results = {result for op in ops for result in op.results}
     reads = dict.fromkeys(one for op in ops for one in op.operands if one not in results)
     return {
