@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.calls import DriverCallOp
@@ -86,6 +87,7 @@ class BodyText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._written = set[Operation]()
+        self.required = list[Requirement]()
         self._guard = ""
         self._comment: str | None = None
         self._location: LocationAttr | None = None
@@ -362,6 +364,7 @@ class BodyText:
         """True for an op that is written as one instruction with others, by the first of them."""
         if op not in self._written and (one := one_instruction(op)) is not None:
             self._written.update(one.ops)
+            self.required.append(one.requirement)
             self.line(one.written(self.registers.names), op)
         return op in self._written
 

@@ -175,7 +175,7 @@ class RegisterNames:
         for result, slots in zip(op.results, named, strict=False):
             self._slots[result], uses, before, after = slots, self._uses[result], None, ()
             for slot in slots:
-                if NAMED in op.attributes:
+                if NAMED in op.attributes and isinstance(result.type, RegType):
                     slot.kind = f"b{max(KINDS[slot.kind], KINDS[result.type.kind.data])}"
                 if slot.uses is not before:
                     before, after = slot.uses, (*slot.uses, uses)

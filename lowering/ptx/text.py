@@ -48,16 +48,20 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
             )  # fmt: skip
         entries.append(op)
     shapes = check_loadable(entries, functions, variables, arch)
+    taken = {named.sym_name.data for named in (*variables, *functions, *entries)}
+    bodies = (
+        *(FunctionText(function, shapes, taken) for function in functions),
+        *(KernelText(entry, shapes, taken) for entry in entries),
+    )
+    texts = [body.text() for body in bodies]
     required = [op.requirement() for op in (*functions, *entries)]
     required += [shape.requirement for shape in set(shapes.values())]
+    required += [need for body in bodies for need in body.required]
     try:
         target = lowest({BASELINE.target, *(need.target for need in required)}, arch)
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    taken = {named.sym_name.data for named in (*variables, *functions, *entries)}
-    kernels = [FunctionText(function, shapes, taken).text() for function in functions]
-    kernels += [KernelText(entry, shapes, taken).text() for entry in entries]
     kinds = dict.fromkeys(map(type, shapes))
     called = {op.DECLARATION: None for op in kinds if issubclass(op, DriverCallOp)}
     return (
@@ -65,7 +69,7 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
         + "".join(f"\n{declaration}\n" for declaration in called)
         + "".join(f"\n{variable.text()}" for variable in variables)
-        + "".join(f"\n{kernel}" for kernel in kernels)
+        + "".join(f"\n{text}" for text in texts)
     )
 
 

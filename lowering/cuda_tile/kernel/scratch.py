@@ -245,10 +245,9 @@ class Scratch:
             bit is not None for bit in source.threads
         ):
             return [elements[0]] * target.count
-        if all(_is_widened(element) for element in elements):
+        if None not in (narrow := [_widened(element) for element in elements]):
             # Numbers that were i32 move as such.
-            narrow = [element.owner.operands[0] for element in elements]  # type: ignore[union-attr]
-            moved = self.converted(source, narrow, target)
+            moved = self.converted(source, list(filter(None, narrow)), target)
             return [self.emitter.pure(arith.ExtSIOp, [x], elements[0].type, {}) for x in moved]
         moves = WarpMoves.paying(source, target, elements[0].type)
         if moves is not None:
@@ -434,6 +433,10 @@ def _runs(layout: TileLayout, order: SharedOrder) -> list[list[int]]:
     return [registers[i : i + step] for i in range(0, len(registers), step)]
 
 
-def _is_widened(element: SSAValue) -> bool:
-    """True of an i32 that is wider now."""
-    return isinstance(element.owner, arith.ExtSIOp) and element.owner.input.type == i32
+def _widened(element: SSAValue) -> SSAValue | None:
+    """The i32 that is wider now."""
+    match element.owner:
+        case arith.ExtSIOp(input=narrow) if narrow.type == i32:
+            return narrow
+        case _:
+            return None

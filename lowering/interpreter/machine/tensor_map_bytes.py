@@ -7,6 +7,7 @@ argument that the bytes were copied from. PTX ISA, tensormap.replace.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ Argument = Callable[[int], TensorImage]
 
 def place_of(field: str, place: int = 0) -> tuple[int, int]:
     """Where a field begins, or its number of a place does, and how many bytes it has."""
-    base, offset = (_BYTES.fields or {})[field][:2]
+    [(base, offset)] = (entry[:2] for name, entry in (_BYTES.fields or {}).items() if name == field)
     width = base.base.itemsize
     return offset + place * width, width
 
@@ -86,7 +87,7 @@ def decoded(
     if like is not None and like.box.element.driver == element.driver:
         element = like.box.element
     rank, swizzle = rank + 1, SWIZZLES[mode]
-    fields = {
+    fields: dict[str, Any] = {
         "element": element, "swizzle": swizzle, "nan": bool(map_["fill_mode"]),
         "swizzle_atom": _ATOMS[atom] if swizzle else CHUNK,
     }  # fmt: skip

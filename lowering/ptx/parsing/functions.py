@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
@@ -52,9 +53,9 @@ class FunctionReading(KernelReading):
             properties["noreturn"] = UnitAttr()
         region = Region()
         if callee.statements is not None:
-            self._returns = returns
-            region = self._blocks(parameters, properties)
-        op = FuncOp.create(properties=properties, regions=[region])
+            self._returns = returns.data
+            region = self._blocks(parameters.data, properties)
+        op: Any = FuncOp.create(properties=properties, regions=[region])
         op.located = partial(self.source.location, self.head.position)
         try:
             op.verify_()

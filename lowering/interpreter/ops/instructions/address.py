@@ -46,7 +46,7 @@ def allocate(machine: Machine, gang: Gang, sizes: Bits) -> Bits:
         refuse("memory of the heap")
     lanes = gang.lanes.tolist()
     places = [
-        machine.memory.place(f"the heap of thread {lane}", np.zeros(size, np.uint8))
+        machine.memory.place(f"the heap of thread {lane}", np.zeros(int(size), np.uint8))
         for lane, size in zip(lanes, spread(sizes, gang.count).tolist(), strict=True)
     ]
     return np.array(places, dtype=np.uint64)

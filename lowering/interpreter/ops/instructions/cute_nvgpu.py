@@ -237,11 +237,11 @@ def _bar_of_registers(op: RegisterBarrierOp | RegisterVoteOp, builder: Builder) 
     builder.suspend(op, lambda machine, gang: machine.barriers.wait(op, gang.lanes, *given(gang)))
     if outcome is None:
         return None
-    return effect(
-        op, builder,
-        lambda machine, gang, barrier: outcome(machine.barriers.votes(gang.lanes, barrier)),
-        op.barrier,
-    )  # fmt: skip
+
+    def voted(machine: Machine, gang: Gang, barrier: Bits) -> Bits:
+        return outcome(machine.barriers.votes(gang.lanes, barrier))
+
+    return effect(op, builder, voted, op.barrier)
 
 
 @runs
