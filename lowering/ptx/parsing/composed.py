@@ -107,10 +107,6 @@ the results, `more` what there is from the third on. What gives a result that th
 is none."""
 
 
-_LIKE_ITS_PARTS = re.compile(r"set.*(?<!\.bf16\.)(?<!\.bf16x2\.)[usfb]\w+|set.*\.bf16(x2)?")
-"""The mnemonics that need no other target than their parts."""
-
-
 @composes
 def composed(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic of the table, or of a conversion to an integer of the same width."""
@@ -160,7 +156,7 @@ def _in_turn(mnemonic: str, rules: Sequence[tuple[ReadingRule, str]]) -> Reading
                 one.read(reader, filled)
         values = [(name, reader.value(place)) for place, name in results.items()]
         reader.scope = outer
-        if _LIKE_ITS_PARTS.fullmatch(mnemonic):
+        if mnemonic.startswith("set"):
             _mark(reader, before, mnemonic, [value for _, value in values], given)
         for name, value in values:
             reader.give(name, value)
