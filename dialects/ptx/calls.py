@@ -10,6 +10,7 @@ from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, var_opera
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp
 from tilewright.dialects.ptx.types import B64, KINDS, RegType, reg
@@ -162,6 +163,7 @@ class PmeventOp(RowOp):
         return PMEVENT_MASK if self.mask else PMEVENT
 
     def verify_(self) -> None:
-        legal, events = (1 << 16 if self.mask else 16), self.events.value.data
-        if not 0 <= events < legal:
-            raise self.fail(f"a number of 0 to {legal - 1}, got {events}")
+        [known] = self.row.operands
+        assert isinstance(known, Constant) and known.legal is not None
+        if (events := self.events.value.data) not in known.legal:
+            raise self.fail(f"a number of 0 to {known.legal[-1]}, got {events}")

@@ -60,7 +60,7 @@ class _OfRegistersOp(FormOp):
     """A barrier of the CTA whose number and count of threads are in registers; `form` is the whole
     mnemonic."""
 
-    OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
+    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
 
     barrier = operand_def(B32)
     threads = opt_operand_def(B32)
