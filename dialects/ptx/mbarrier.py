@@ -2,11 +2,9 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -34,20 +32,9 @@ InitOp = twin(atom.InitOp, base=MbarrierOp, text=_COUNTED)
 InvalOp = twin(atom.InvalOp, base=MbarrierOp)
 ArriveOp = twin(atom.ArriveOp, base=MbarrierOp, text="$address `,` $offset (`,` $count^)?")
 ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
-
-
-@fields_op("ptx.cp.async.mbarrier.arrive", rows.CP_ASYNC_ARRIVE, rows.CP_ASYNC_ARRIVE_MORE)
-class CpAsyncArriveOp(MbarrierOp):
-    """`cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]`: an arrival once the thread's copies are
-    complete; without `noinc` the phase waits for it besides."""
-
-    noinc = opt_prop_def(UnitAttr)
-
-    assembly_format = "$address `,` $offset (`noinc` $noinc^)?"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        return rows.CP_ASYNC_ARRIVE if self.noinc else rows.CP_ASYNC_ARRIVE_MORE
+CpAsyncArriveOp = twin(
+    atom.CpAsyncArriveOp, base=MbarrierOp, text="$address `,` $offset (`noinc` $noinc^)?"
+)
 
 
 @fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)

@@ -80,17 +80,11 @@ class Producer(SpecializedWarp):
                 self.rings.produce(op)
 
     def _walk_loop(self, op: ForOp) -> None:
-        rings = [x for x in self.rings.carried_by(op) if isinstance(x, GatheringRing)]
-        if self.rings.of(op) in rings:
-            rings[0].find_places(loop_bounds(op, self.kernel))
+        if isinstance(ring := self.rings.of(op), GatheringRing):
+            ring.find_places(loop_bounds(op, self.kernel))
 
-        def say(stages: Sequence[SSAValue]) -> None:
-            for ring, stage in zip(rings, stages, strict=True):
-                ring.unsaid = stage
-
-        def body(_: object, unsaid: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            say(unsaid)
+        def body(*_: object) -> Sequence[SSAValue]:
             self.walk(op.region.block)
-            return [ring.unsaid for ring in rings]
+            return ()
 
-        say(self.loop(op, [ring.unsaid for ring in rings], body))
+        self.loop(op, (), body)

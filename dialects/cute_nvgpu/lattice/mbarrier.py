@@ -64,7 +64,7 @@ MBARRIER_ARRIVE_EXPECT_TX = _row(
     _STATE, _BARRIER, Choice("txCount"),
 )  # fmt: skip
 CP_ASYNC_ARRIVE = _row(
-    "ptx.cp.async.mbarrier.arrive", "arrive at an mbarrier once the thread's cp.async are complete",
+    "cp.async.mbarrier.arrive", "arrive at an mbarrier once the thread's cp.async are complete",
     "cp.async.mbarrier.arrive.noinc.shared.b64", _AMPERE, _BARRIER,
 )  # fmt: skip
 CP_ASYNC_ARRIVE_MORE = replace(

@@ -68,6 +68,17 @@ class Arrives(_Counts):
         return rows.MBARRIER_ARRIVE if self.count is None else rows.MBARRIER_ARRIVE_COUNT
 
 
+class ArrivesBehindCopies(FieldsOp):
+    """An arrival that the thread's copies make; without `noinc` the phase waits for it besides."""
+
+    noinc = opt_prop_def(UnitAttr)
+
+    @property
+    def row(self) -> rows.InstructionRow:
+        """The row of an arrival that is expected, or of one more."""
+        return rows.CP_ASYNC_ARRIVE if self.noinc else rows.CP_ASYNC_ARRIVE_MORE
+
+
 class Waits(FieldsOp):
     """A wait for a phase, of scope `cta` or `cluster`."""
 
@@ -135,6 +146,22 @@ class ArriveExpectTxOp(CountsBytes, MbarrierOp):
     """
 
     assembly_format = "$barrier `[` $indices `]` `bytes` $count"
+
+
+@fields_op("cute_nvgpu.cp.async.mbarrier.arrive", rows.CP_ASYNC_ARRIVE, rows.CP_ASYNC_ARRIVE_MORE)
+class CpAsyncArriveOp(ArrivesBehindCopies, MbarrierOp):
+    """Let the current phase of an mbarrier wait until the `cp.async` that the thread has started
+    are complete: whoever waits for it sees what they wrote.
+
+    ```mlir
+    cute_nvgpu.cp.async.mbarrier.arrive %full[%stage] noinc : memref<4xi64, #cute<space smem>>
+    ```
+
+    With `noinc` it is one of the arrivals that the phase waits for anyway. PTX ISA,
+    cp.async.mbarrier.arrive.
+    """
+
+    assembly_format = "$barrier `[` $indices `]` (`noinc` $noinc^)?"
 
 
 @fields_op("cute_nvgpu.mbarrier.wait", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)

@@ -67,6 +67,19 @@ class FenceProxyAliasOp(NvgpuOp):
     that has, as memory that several GPUs share has two. PTX ISA 9.7.13.4."""
 
 
+@fields_op("cute_nvgpu.fence.proxy.acquire", rows.RESTRICTED_FENCES)
+class FenceProxyAcquireOp(NvgpuOp):
+    """Order the writes to shared memory of which the thread has learned, such as those of
+    `cp.async` that an mbarrier's phase waited for, before what the async proxy reads for it. A
+    thread that waits makes it, where `fence.proxy.async` is for those that write; ptxas makes no
+    instruction of it. PTX ISA 9.7.13.4."""
+
+    @property
+    def form(self) -> str:
+        """The instruction behind its first word."""
+        return "proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster"
+
+
 class OrdersThreads(FieldsOp):
     """A fence of some order between the threads of a scope, at either level."""
 

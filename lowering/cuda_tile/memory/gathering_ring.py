@@ -1,33 +1,27 @@
 """Rings whose stages a warpgroup fills: one of its threads by TMA, and all of them by `cp.async`,
 with rows that lie wherever numbers say.
 
-    for k:   wait until the stage is empty; thread 0: copy boxes;  copy a part of the rows; wait for
-             one's own copies of k - 1, then each warp says that these are there
-
-The last copies of a loop are said to be there in the next one, of the next block, whose rows are
-found while they are in flight, and else at the end of the kernel.
+    for k:   wait until the stage is empty; thread 0: copy boxes;  copy a part of the rows, which
+             arrive at the stage's mbarrier themselves
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
-from tilewright.dialects.cute_nvgpu.ops import address, copy
-from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
+from tilewright.dialects.cute_nvgpu.ops import address, mbarrier
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace, at_iteration
-from tilewright.lowering.emit.mbarriers import release_stage
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, places_of
-from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
+from tilewright.passes.cuda_tile.analysis.cost_model import WARPGROUP
 from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
-from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
@@ -36,17 +30,7 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bi
 class GatheringRing(Ring):
     """Such a ring."""
 
-    fillers = 1 + WARPGROUP // WARP
-
-    def __init__(self, pipelines: Sequence[LoadPipeline], kernel: EntryLowering) -> None:
-        super().__init__(pipelines, kernel)
-        self.unsaid: SSAValue = kernel.emitter.constant(-1, 32)
-        """The stage whose copies are in flight, or less than one."""
-
-    @property
-    def _behind(self) -> int:
-        """The iterations whose copies a thread has in flight beside one's own."""
-        return int(self.stages > 2)
+    fillers = 1 + WARPGROUP
 
     @property
     def _gathered(self) -> list[CopiedLoad]:
@@ -76,22 +60,8 @@ class GatheringRing(Ring):
             base = emitter.emit(address.AddressOp(self._lines[load]))
             start = scaled(emitter, place.stage, load.order.bytes)
             copy_tile(load, emitter.binary("add", base, start), None, self.kernel)
-        emitter.add(copy.CpAsyncCommitGroupOp())
-        said, self.unsaid = self.unsaid, place.stage
-        self._say(said if self._behind else place.stage, self._behind)
-
-    def _say(self, stage: SSAValue, pending: int) -> None:
-        """Wait for all but so many of the thread's copies, and say that a stage is full, if it is
-        one."""
-        emitter, group = self.kernel.emitter, self.pipeline.groups[0]
-        emitter.add(copy.CpAsyncWaitGroupOp(pending))
         full, _ = self._barriers[group]
-        release = partial(release_stage, full, self._index(stage), 1, emitter, generic=True)
-        emitter.when(emitter.compare("lt", emitter.constant(-1, 32), stage), release)
-
-    def drain(self) -> None:
-        if self._behind:
-            self._say(self.unsaid, 0)
+        emitter.add(mbarrier.CpAsyncArriveOp(full, [self._index(place.stage)], noinc=True))
 
 
 def _found_rows(value: SSAValue, layout: TileLayout) -> Iterator[tuple[SSAValue, TileLayout]]:

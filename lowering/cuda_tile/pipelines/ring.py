@@ -20,6 +20,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import EVICT_FIRST
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tma
+from tilewright.dialects.cute_nvgpu.ops.sync import FenceProxyAcquireOp
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.cuda_tile.kernel.coordinates import boxes
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
@@ -255,6 +256,8 @@ class Ring:
 
         def build() -> Sequence[SSAValue]:
             emitter.add(mbarrier.WaitOp(full, [self._index(place.stage)], place.parity))
+            if group.gathered:
+                emitter.add(FenceProxyAcquireOp())
             return ()
 
         emitter.remembered(("full", full, place), build)

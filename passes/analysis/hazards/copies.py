@@ -40,6 +40,18 @@ class Copies(SharedAccesses):
             self.streams[kind, role] = [access for access in stream if not access.done]
         return roles
 
+    def _arrive_behind_copies(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
+        """The copies of each role's threads are over with the phase that they arrive at, for the
+        async proxy too: from here on they are as those by TMA."""
+        for role in roles:
+            (barrier,) = self._mbarriers(event, role)
+            barrier.copy = barrier.completed + 1, event.op
+            barrier.now.asynchronous = True
+            for access in self.streams.pop(("cp", role), ()):
+                access.kind = "tma.load"
+                access.done.append((barrier.clock, barrier.completed + 1))
+        return self._arrive(event, roles)
+
     def _tma_load(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
         _, view, _ = event.accesses[0]
         mask, pair = event.scalars[0] if event.scalars else None, event.kind == "tma.pair"

@@ -91,6 +91,11 @@ def _arrive(op: Any) -> Effect:
     return Effect("arrive", _mbarrier(op), constant=(content(op.count) or 1, 0))
 
 
+def _arrive_behind_copies(op: Any) -> Effect:
+    """An arrival of copies, and not one more that the phase waits for."""
+    return Effect("cp.arrive" if op.noinc else "unknown", _mbarrier(op), constant=(1, 0))
+
+
 def _arrive_in_cluster(op: Any) -> Effect:
     """An arrival in another CTA, whose rank an address has in it."""
     rank = getattr(op, "rank", op.operands[0])
@@ -263,6 +268,7 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
     (_cp_async, (data_movement.CP_ASYNC, address.CpAsyncOp)),
     (_plain("cp.commit"), (data_movement.CP_ASYNC_COMMIT_GROUP,)),
     (_pending("cp.wait"), (data_movement.CP_ASYNC_WAIT_GROUP,)),
+    (_arrive_behind_copies, (mbarrier.CP_ASYNC_ARRIVE,)),
     (_tma_load, (tma.TENSOR_LOAD,)),
     (_tma_store, (tma.TENSOR_STORE, tma.TENSOR_REDUCE["add"])),
     # Nothing is known of what is behind what only the machine knows to be complete.
@@ -272,7 +278,6 @@ _TABLE: tuple[tuple[Row, tuple[Any, ...]], ...] = (
             *cluster.ST_ASYNC,
             *cluster.RED_ASYNC,
             cluster.BULK_SEND,
-            mbarrier.CP_ASYNC_ARRIVE,
             *mbarrier.MBARRIER_COUNTED,
             *mbarrier.MBARRIER_ARRIVALS,
             *sync.REGISTER_BARRIERS,

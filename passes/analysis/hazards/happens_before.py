@@ -25,6 +25,7 @@ class HappensBefore(TensorAccesses):
         "cp.async": TensorAccesses._cp_async,
         **dict.fromkeys(("cp.commit", "bulk.commit"), TensorAccesses._commit),
         **dict.fromkeys(("cp.wait", "bulk.wait"), TensorAccesses._group_wait),
+        "cp.arrive": TensorAccesses._arrive_behind_copies,
         **dict.fromkeys(("tma.load", "tma.pair"), TensorAccesses._tma_load),
         "tma.store": TensorAccesses._tma_store,
         "init": TensorAccesses._init,

@@ -1143,3 +1143,31 @@ func.func @runs_on(%v: i32, %n: index) attributes {gpu.kernel, "gpu.known_block_
   }
   func.return
 }
+
+// -----
+
+// Copies that arrive at an mbarrier, for whose phase nobody waits.
+!bars = memref<1xi64, #cute<space smem>>
+!line = memref<32x4xi32, #cute<space smem>>
+func.func @k(%g: memref<32x4xi32>) attributes {gpu.kernel, "gpu.known_block_size" = array<i32: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %even = arith.constant 0 : i32
+  %t = "gpu.thread_id"() <{dimension = #gpu<dim x>}> : () -> index
+  %first = arith.cmpi eq, %t, %c0 : index
+  %copies = arith.cmpi ult, %t, %c32 : index
+  %x = memref.alloc() : !line
+  %full = memref.alloc() : !bars
+  scf.if %first {
+    cute_nvgpu.mbarrier.init %full[%c0] count 32 : !bars
+  }
+  "gpu.barrier"() : () -> ()
+  scf.if %copies {
+    cute_nvgpu.cp.async %g[%t, %c0] to %x[%t, %c0] size 16 cache cg : memref<32x4xi32> to !line
+    cute_nvgpu.cp.async.mbarrier.arrive %full[%c0] noinc : !bars
+  } else {
+    // expected-error @+1 {{'memref.load' expected shared memory that is copied, got what 'cute_nvgpu.cp.async' at line 1166 writes, and no wait for its mbarrier is before this}}
+    %v = memref.load %x[%c0, %c0] : !line
+  }
+  func.return
+}

@@ -12,6 +12,7 @@ from equivalences import rule_for
 from hazards import at_levels, hazards
 from mutants import mutants
 from test_copied_loads import chained
+from test_copied_pointers import gathered
 from test_pairs import paired
 from test_scale_factors import scaled
 from test_warpgroups import product
@@ -60,6 +61,7 @@ KERNELS = {
     "attention": (attention(64, 64, 64, GIVEN), ("sm_90a", "sm_100a")),
     "pairs": (paired(persistent=True), ("sm_100a",)),
     "adding pairs": (paired(persistent=True, more=True), ("sm_100a",)),
+    "gathered rows": (gathered("less_than %cs, %size"), ("sm_90a", "sm_100a")),
     "factors": (scaled("f8E8M0FNU", 32), ("sm_100a",)),
 }
 """Kernels whose tiles lie in every kind of memory, and their targets."""

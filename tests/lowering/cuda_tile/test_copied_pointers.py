@@ -3,6 +3,8 @@ say: PTX equals the program level."""
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from test_copied_loads import COPY, view
@@ -220,6 +222,10 @@ def test_gathers_for_mmas_in_flight(relation: str, *, direct: bool) -> None:
     kernel = tw.compile(text, "sm_100a")
     ptx = kernel.ptx
     assert (COPY in ptx) == direct
+    # Copies arrive themselves, and the async proxy sees what they wrote behind a wait alone.
+    seen = re.search(r"again; }\n\t//.*\n\tfence.proxy.async::generic.acquire", ptx)
+    assert bool(seen) == ("cp.async.mbarrier.arrive.noinc" in ptx) == direct
+    assert "cp.async.wait" not in ptx
     # A warpgroup gathers, and one warp issues; else one copies B alone.
     assert kernel.entry().block == (288 if direct else 192, 1, 1)
     check_gathered(text)

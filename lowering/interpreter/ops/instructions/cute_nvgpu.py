@@ -254,7 +254,7 @@ def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
 
 # One kernel runs alone, on memory that has one address; tensor maps are not written.
 executes(
-    sync.FENCE_PROXY_ALIAS, sync.PROXY_FENCES, sync.GRIDDEPCONTROL_WAIT,
+    sync.FENCE_PROXY_ALIAS, sync.RESTRICTED_FENCES, sync.GRIDDEPCONTROL_WAIT,
     sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
 )(nothing)  # fmt: skip
 

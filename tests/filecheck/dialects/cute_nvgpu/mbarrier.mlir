@@ -6,6 +6,8 @@
 // CHECK-NEXT:    cute_nvgpu.mbarrier.arrive %full[%i] : memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.mbarrier.arrive %full[%i] count 2 {name = "x"} : memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.mbarrier.arrive.expect_tx %full[%i] bytes 1048575 : memref<4xi64, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.cp.async.mbarrier.arrive %full[%i] : memref<4xi64, #cute<space smem>>
+// CHECK-NEXT:    cute_nvgpu.cp.async.mbarrier.arrive %full[%i] noinc : memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.mbarrier.wait %full[%i] parity %p : memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.mbarrier.wait %full[%i] parity %p cluster : memref<4xi64, #cute<space smem>>
 // CHECK-NEXT:    cute_nvgpu.mbarrier.inval %full[%i] : memref<4xi64, #cute<space smem>>
@@ -15,6 +17,8 @@ func.func @mbarriers(%full: memref<4xi64, #cute<space smem>>, %i: index, %p: i32
   cute_nvgpu.mbarrier.arrive %full[%i] : memref<4xi64, #cute<space smem>>
   cute_nvgpu.mbarrier.arrive %full[%i] count 2 {name = "x"} : memref<4xi64, #cute<space smem>>
   cute_nvgpu.mbarrier.arrive.expect_tx %full[%i] bytes 1048575 : memref<4xi64, #cute<space smem>>
+  cute_nvgpu.cp.async.mbarrier.arrive %full[%i] : memref<4xi64, #cute<space smem>>
+  cute_nvgpu.cp.async.mbarrier.arrive %full[%i] noinc : memref<4xi64, #cute<space smem>>
   cute_nvgpu.mbarrier.wait %full[%i] parity %p : memref<4xi64, #cute<space smem>>
   cute_nvgpu.mbarrier.wait %full[%i] parity %p cluster : memref<4xi64, #cute<space smem>>
   cute_nvgpu.mbarrier.inval %full[%i] : memref<4xi64, #cute<space smem>>

@@ -8,6 +8,7 @@
 // CHECK-NEXT:    cute_nvgpu.griddepcontrol.wait
 // CHECK-NEXT:    cute_nvgpu.griddepcontrol.launch_dependents
 // CHECK-NEXT:    cute_nvgpu.fence.proxy.alias
+// CHECK-NEXT:    cute_nvgpu.fence.proxy.acquire
 // CHECK-NEXT:    cute_nvgpu.fence "acq_rel.cluster"
 func.func @barriers() {
   cute_nvgpu.bar.sync 0 threads 32
@@ -17,6 +18,7 @@ func.func @barriers() {
   cute_nvgpu.griddepcontrol.wait
   cute_nvgpu.griddepcontrol.launch_dependents
   cute_nvgpu.fence.proxy.alias
+  cute_nvgpu.fence.proxy.acquire
   cute_nvgpu.fence "acq_rel.cluster"
   func.return
 }
