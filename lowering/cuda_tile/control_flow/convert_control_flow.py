@@ -232,15 +232,21 @@ class _Loop:
         following = emitter.binary("add", bounds.number, bounds.step)
         self._first(bounds.at(following), turns - 1)
         emitter.add(scf.YieldOp(*self._carried))
-        branches, types = [emitter.block, Block()], [value.type for value in begun]
-        emitter.block = branches[1]
-        if bounds.number is bounds.lower:
-            begun = [*self._tiles.begun(), *begun[len(self._tiles.types) :]]
-        emitter.add(scf.YieldOp(*begun))
+        some, types = emitter.block, [value.type for value in begun]
         _leave_body(self._op, outer, flushed, kernel)
+        outer = emitter.enter(Block())
+        if bounds.number is bounds.lower:
+            coming = iter(begun)
+            begun = [
+                value for part in self._parts
+                for value in part.instead(list(islice(coming, len(part.carried))))
+            ]  # fmt: skip
+        emitter.add(scf.YieldOp(*begun))
+        none = emitter.block
+        emitter.leave(outer)
         runs = emitter.compare("lt", bounds.number, bounds.upper)
-        some, none = map(Region, branches)
-        self._pass(emitter.add(scf.IfOp(runs, types, some, none)).results)
+        branches = map(Region, (some, none))
+        self._pass(emitter.add(scf.IfOp(runs, types, *branches)).results)
 
     def _rest(self, bounds: Range) -> None:
         """Emit the loop from an iteration on."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from xdsl.dialects.ub import PoisonOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.cuda_tile.ops.core import ConstantOp
+from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
+from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
+from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
+from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.emit.registers import from_elements
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR
 from tilewright.passes.cuda_tile.analysis.find_late_store import LateStore, shares_of
 
 
@@ -33,6 +40,8 @@ class BlockStores(LoopPart):
         """The shares of the tile, and the iterations that store one each of the last of them."""
         self.runs: SSAValue
         """True where blocks multiply so often."""
+        self.postponed = _postponed(plan, kernel)
+        """What a block computes in front of its product that the product does not need."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
@@ -43,6 +52,7 @@ class BlockStores(LoopPart):
 
     def begin(self, bounds: Range) -> None:
         self._bounds, self._last = bounds, self.carried
+        self.kernel.postponed = frozenset(self.postponed)
 
     def defer(self) -> None:
         """Store the first shares, and the others where nothing is multiplied behind them."""
@@ -105,23 +115,71 @@ class BlockStores(LoopPart):
         kernel.late_store, kernel.due = self, iter
 
 
+_MOVED = (*(op for op in SCALAR if op is not ConstantOp), LoadPtrTkoOp, LoadViewTkoOp)
+
+
 class StoreUnderProducts(LoopPart):
     """The same in the loop of a block's product: its first iterations, each of which is emitted by
-    itself, store under their MMAs."""
+    itself, store under their MMAs, and the first one computes what is postponed."""
 
     def __init__(self, stores: BlockStores) -> None:
         self._stores, self.turns, self._turn = stores, stores.turns, 0
+        kept = [op for op in stores.postponed if isinstance(op, MemoryOp) or _is_number(op)]
+        self._values = CarriedTiles([x for op in kept for x in op.results], stores.kernel)
+        self._again = [op for op in stores.postponed if op not in kept]
 
     def before(self, bounds: Range) -> None:
+        types = self._values.types(self._stores.plan.loop)
+        self.carried = [self._stores.kernel.emitter.emit(PoisonOp(type_)) for type_ in types]
         emitter = self._stores.kernel.emitter
         behind = emitter.binary("mul", bounds.step, self.turns - 1)
         last = emitter.binary("add", bounds.lower, behind)
         self._stores.runs = emitter.compare("lt", last, bounds.upper)
 
     def end(self) -> None:
+        if self._turn == 0:
+            self.carried = self.instead(())
         if self._turn < self.turns:
             self._stores.store_last(self._turn)
         self._turn += 1
+
+    def instead(self, given: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        kernel = self._stores.kernel
+        values, kernel.postponed = dict(kernel.values), frozenset()
+        for op in self._stores.postponed:
+            kernel.lower(op)
+        registers = self._values.registers(self._values.all)
+        kernel.values = values | {token: kernel.values[token] for token in self._values.tokens}
+        kernel.at(self._stores.plan.loop)
+        return registers
+
+    def after(self, bounds: Range) -> None:
+        self._values.bind(self.carried)
+        for op in self._again:
+            self._stores.kernel.lower(op)
+
+
+def _postponed(plan: LateStore, kernel: EntryLowering) -> list[Operation]:
+    """The ops of a block in front of its product by which neither that nor its loop is computed."""
+    before = list(takewhile(lambda op: op is not plan.loop, plan.blocks.region.block.ops))
+    groups = Rings.in_kernel(kernel).plan.groups
+    copied = {load.op for _, group in groups for load in group.all}
+    needed = {op for op in before if not isinstance(op, _MOVED) or op in copied}
+    todo = [*needed, *(op for op in plan.loop.walk() if not _is_lazy(op, copied))]
+    while todo:
+        owners = {x.owner for x in todo.pop().operands if isinstance(x.owner, Operation)}
+        todo += owners - needed - copied
+        needed |= owners
+    return [op for op in before if op not in needed]
+
+
+def _is_lazy(op: Operation, copied: Container[Operation]) -> bool:
+    """True of what is computed where it is used alone, or by those who copy."""
+    return op in copied or (isinstance(op, SCALAR) and not _is_number(op))
+
+
+def _is_number(op: Operation) -> bool:
+    return isinstance(op.results[0].type, TileType) and not op.results[0].type.shape
 
 
 def late_store_part(op: ForOp, kernel: EntryLowering) -> LoopPart | None:

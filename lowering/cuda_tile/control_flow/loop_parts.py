@@ -40,8 +40,7 @@ class LoopTiles(LoopPart):
         self.carried = self._tiles.registers(self._op.init_values, self._fresh)
         self._kernel.groups.wait()
 
-    def begun(self) -> list[SSAValue]:
-        """The values in front of the loop."""
+    def instead(self, given: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return self._tiles.registers(self._op.init_values)
 
     def begin(self, bounds: Range) -> None:

@@ -200,6 +200,7 @@ class EntryLowering:
         self.late_products = LateProducts({})
         self.late: DeferredProduct | None = None
         self.late_store: DeferredStore | None = None
+        self.postponed: Set[Operation] = frozenset()
         self.due: Callable[[Iterable[Any]], Iterable[Any]] = iter
         """The parts of a store that are made, of all."""
         self.stored: Mapping[StoreViewTkoOp, BoxedAccess] = {}
@@ -404,7 +405,10 @@ class EntryLowering:
                 self.lower(op)
 
     def lower(self, op: Operation) -> None:
-        """Lower one op by its rule. Raises OpError where there is none."""
+        """Lower one op by its rule, unless it is `postponed`. Raises OpError where there is
+        none."""
+        if op in self.postponed:
+            return
         self.at(op)
         rule = RULES.rule(op, "has no lowering to cute")
         if self.late_store is not None and op is self.late_store.plan.op:

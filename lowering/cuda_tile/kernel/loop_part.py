@@ -42,3 +42,7 @@ class LoopPart:
 
     def after(self, bounds: Range) -> None:
         """Emit what comes behind the loop."""
+
+    def instead(self, given: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Emit what it carries where there is no iteration, of what it was given."""
+        return given

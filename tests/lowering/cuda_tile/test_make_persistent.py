@@ -150,14 +150,14 @@ def in_blocks(text: str) -> str:
 @pytest.mark.parametrize("ctas, depth", [(1, 136), (2, 136), (4, 136), (2, 8), (1, 72)])
 def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
     """Rows through pointers and B come by a warpgroup of their own, also in loops of fewer
-    iterations than it is ahead: no barrier is between the warps that multiply, the last copies of
-    a block are awaited behind the first ones of the next, and a thread finds one of 64 rows."""
+    iterations than it is ahead: no barrier is between the warps that multiply, nobody waits for
+    copies but at an mbarrier, and a thread finds one of 64 rows."""
     text = in_blocks(gathered("less_than %cs, %size").replace("%C[%o, %o]", "%C[%bx, %o]"))
     kernel = tw.compile(taken(text), "sm_90a")
     assert kernel.entry().takes_blocks and COPY in kernel.ptx
     assert kernel.entry().block == (256, 1, 1) and "bar.sync 1" not in kernel.ptx
-    assert "bra.uni $for" not in kernel.ptx.split("cp.async.wait_group 0;")[-1]
-    assert kernel.ptx.count("\tcp.async.wait_group 0;") == kernel.ptx.count("ld.global") == 1
+    assert "cp.async.wait" not in kernel.ptx
+    assert kernel.ptx.count("cp.async.mbarrier.arrive.noinc") == kernel.ptx.count("ld.global") == 1
     report = ptxas.assemble(kernel.ptx, "sm_90a")
     assert report.clean and report.kernels["k"].spill_stores == 0
     a, b = operand(40, depth, "f16"), operand(depth, 32, "f16")
@@ -357,8 +357,9 @@ def test_registers_for_stores_under_products(*, tma: bool) -> None:
 @pytest.mark.parametrize("width, depth", [(32, 136), (128, 520)], ids=["shuffles", "memory"])
 @pytest.mark.parametrize("ctas", [1, 2, 3])
 def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> None:
-    """Threads know still where rows of the block before go. Tiles of lines change their layout
-    through memory that each warp has for itself."""
+    """Threads know still where rows of the block before go, and load where those of their own do
+    behind their first MMAs. Tiles of lines change their layout through memory that each warp has
+    for itself."""
     text = in_blocks(scattered(gathered("less_than %cs, %size", "f16"), "f16"))
     for size in ("64x32", "32x32", "1x32x", "<32x", ": 32>"):
         text = text.replace(size, size.replace("32", str(width)))
@@ -366,6 +367,7 @@ def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> N
     kernel = tw.compile(taken(text), "sm_90a")
     (loop,) = re.findall(r"\n\twgmma.commit_group((?:.|\n)*?)bra.uni \$for", kernel.ptx)
     assert "st.global" in loop and ptxas.assemble(kernel.ptx, "sm_90a").clean
+    assert kernel.ptx.index("ld.global") > kernel.ptx.index("wgmma.mma_async")
     assert ("st.shared" in loop) == ("shfl.sync.bfly" not in loop) == (width == 128)
     a, b = operand(192, depth, "f16"), operand(depth, width, "f16")
     rows = np.random.default_rng(1).permutation(192).astype(np.int32)
