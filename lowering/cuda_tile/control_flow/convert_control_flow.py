@@ -245,8 +245,8 @@ class _Loop:
         none = emitter.block
         emitter.leave(outer)
         runs = emitter.compare("lt", bounds.number, bounds.upper)
-        branches = map(Region, (some, none))
-        self._pass(emitter.add(scf.IfOp(runs, types, *branches)).results)
+        either = scf.IfOp(runs, types, Region(some), Region(none))
+        self._pass(emitter.add(either).results)
 
     def _rest(self, bounds: Range) -> None:
         """Emit the loop from an iteration on."""

@@ -1,7 +1,7 @@
 """Rings whose stages a warpgroup fills: one of its threads by TMA, and all of them by `cp.async`,
 with rows that lie wherever numbers say.
 
-    for k:   wait until the stage is empty; thread 0: copy boxes;  copy a part of the rows, which
+    for k:   wait until the stage is empty; copy a part of the rows; thread 0: copy boxes; the rows
              arrive at the stage's mbarrier themselves
 """
 
@@ -55,11 +55,11 @@ class GatheringRing(Ring):
 
     def _fill(self, group: LoadGroup, place: StagePlace) -> None:
         emitter = self.kernel.emitter
-        emitter.when(self.kernel.threads.is_first, partial(super()._fill, group, place))
         for load in self._gathered:
             base = emitter.emit(address.AddressOp(self._lines[load]))
             start = scaled(emitter, place.stage, load.order.bytes)
             copy_tile(load, emitter.binary("add", base, start), None, self.kernel)
+        emitter.when(self.kernel.threads.is_first, partial(super()._fill, group, place))
         full, _ = self._barriers[group]
         emitter.add(mbarrier.CpAsyncArriveOp(full, [self._index(place.stage)], noinc=True))
 
