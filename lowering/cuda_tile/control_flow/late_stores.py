@@ -41,7 +41,7 @@ class BlockStores(LoopPart):
         self.runs: SSAValue
         """True where blocks multiply so often."""
         self.postponed = _postponed(plan, kernel)
-        """What a block computes in front of its product that the product does not need."""
+        """The ops in front of a block's product by which that is not computed."""
         self._bounds: Range
         self._last: Sequence[SSAValue]
 
