@@ -25,8 +25,8 @@ from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace, at_iteration
 from tilewright.lowering.emit.mbarriers import release_stage
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, places_of
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.cost_model import WARP, WARPGROUP
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.find_pipelines import LoadPipeline
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
