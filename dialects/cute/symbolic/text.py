@@ -53,9 +53,10 @@ class ValueReader(LayoutReader):
         if self.token == "/":
             self.next()
             value = Fraction(value, self.read_natural())
-            if self.token != "@":
-                self.fail("'@'")
-        return self.read_basis(value)
+        value = self.read_basis(value)
+        if isinstance(value, Fraction):
+            self.fail("'@'")
+        return value
 
     def read_layout(self) -> Layout:
         shape = self.read_tuple(self.read_scalar)
