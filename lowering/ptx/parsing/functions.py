@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
@@ -114,12 +115,8 @@ class FunctionReading(KernelReading):
                 parts.append((width_, start, type_))
         if not parts:
             raise self._fail(f"expected parts of {name}")
-        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=_start))
+        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=itemgetter(1)))
         return StringAttr(f"bytes{int(size) * width}_{align or width} {words}")
-
-
-def _start(part: tuple[int, int, str]) -> int:
-    return part[1]
 
 
 def _number(type_: str) -> tuple[str, int]:

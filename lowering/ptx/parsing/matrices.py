@@ -1,6 +1,7 @@
 """Matrix instructions as ops: their operands by the atom that the mnemonic names."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
@@ -150,10 +151,9 @@ def _access(mnemonic: str) -> ReadingRule | None:
 
 
 def _commit(mnemonic: str) -> ReadingRule | None:
-    for row in (TMEM_COMMIT, TMEM_COMMIT_MULTICAST):
-        for group in CTA_GROUPS:
-            if row.mnemonic(group) == mnemonic:
-                return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
+    for row, group in product((TMEM_COMMIT, TMEM_COMMIT_MULTICAST), CTA_GROUPS):
+        if row.mnemonic(group) == mnemonic:
+            return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
     return None
 
 
@@ -167,12 +167,10 @@ def _reduction(mnemonic: str) -> ReadingRule | None:
 
 
 def _tmem_copy(mnemonic: str) -> ReadingRule | None:
-    for shape in TMEM_COPY_SHAPES:
-        for group in (1, 2):
-            for source in (None, *TMEM_COPY.formats):
-                if TMEM_COPY.mnemonic(TMEM_COPY_SHAPES[shape], group, source) == mnemonic:
-                    properties = {"shape": shape, "cta_group": group, "source_format": source}
-                    return by_fields(tcgen05_memory.CpOp, properties, TMEM_COPY.operands)
+    for shape, group, source in product(TMEM_COPY_SHAPES, CTA_GROUPS, (None, *TMEM_COPY.formats)):
+        if TMEM_COPY.mnemonic(TMEM_COPY_SHAPES[shape], group, source) == mnemonic:
+            properties = {"shape": shape, "cta_group": group, "source_format": source}
+            return by_fields(tcgen05_memory.CpOp, properties, TMEM_COPY.operands)
     return None
 
 

@@ -5,7 +5,6 @@ import re
 from functools import cache, partial
 from typing import Any
 
-from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -376,10 +375,8 @@ def _copy(mnemonic: str) -> ReadingRule | None:
     op, row = _copies()[mnemonic]
     properties = dict[str, Any]()
     if issubclass(op, bulk_copy.TensorCopyOp):
-        properties["mode"] = row.mode
-        for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
-            if words in mnemonic:
-                properties[name] = UnitAttr()
+        flags = (("pair", "cta_group::2"), ("own", "shared::cta.global"))
+        properties = {"mode": row.mode} | {name: True for name, word in flags if word in mnemonic}
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for (k, _), of in tma.TENSOR_REDUCTIONS.items() if of is row)
     if forms := getattr(op, "FORMS", None):
