@@ -6,7 +6,7 @@ from typing import Any, TypeVar, overload
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, Region
-from xdsl.traits import SymbolTable
+from xdsl.traits import IsTerminator, SymbolTable
 
 _Kind = TypeVar("_Kind")
 
@@ -36,6 +36,19 @@ def descendants(
 def descendants(top: Operation | Region | Block, kind: Any) -> list[Any]:
     """The ops of a kind, or of several, in an op, region or block, in the order of the text."""
     return [op for op in top.walk() if isinstance(op, kind)]
+
+
+def terminator(block: Block) -> Operation:
+    """The op that ends a block."""
+    last = block.last_op
+    assert last is not None
+    return last
+
+
+def body_ops(block: Block) -> Iterator[Operation]:
+    """The ops of a block but its terminator."""
+    last = block.last_op
+    return (op for op in block.ops if op is not last or not op.has_trait(IsTerminator))
 
 
 def symbol_table(op: Operation) -> Operation | None:

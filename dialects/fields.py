@@ -89,6 +89,13 @@ class FieldsOp(DefinedOp):
         Operation.__init__(self, operands=values[0], result_types=several[0], properties=properties)
 
     @classmethod
+    def of_fields(cls, **fields: Field) -> Self:
+        """The op of all its fields, also where its constructor takes less."""
+        made = cls.__new__(cls)
+        FieldsOp.__init__(made, **fields)
+        return made
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         return text_format(cls).parse(parser, cls)
 

@@ -151,13 +151,14 @@ def rounded(x: Value, type_: str, mnemonic: str) -> Value:
 def type_of(op: Operation, type_: Attribute) -> str | None:
     """The name that an operand's or result's type, or that of a vector's elements, has here: of
     8-bit floats in casts alone. None where it is none."""
-    element = _element(type_)
+    element = element_type(type_)
     narrow = NARROW_FLOATS.get(element) if isinstance(op, (arith.ExtFOp, arith.TruncFOp)) else None
     return narrow or type_name(element)
 
 
 @once_each
-def _element(type_: Attribute) -> Attribute:
+def element_type(type_: Attribute) -> Attribute:
+    """The type of a vector's elements; any other type is its own."""
     return type_.element_type if isa(type_, VectorType) else type_
 
 

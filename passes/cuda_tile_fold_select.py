@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilewright.dialects.cuda_tile.attributes import SignednessAttr
@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp, SelectOp
 from tilewright.dialects.cuda_tile.ops.integer import CmpIOp, XOrIOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.passes.cuda_tile.layouts.elements import tile_type
 
 
 def same_arms(op: SelectOp, rewriter: PatternRewriter) -> None:
@@ -41,7 +42,7 @@ def of_constants(op: SelectOp, rewriter: PatternRewriter) -> None:
     arrays: list[Any] = [owner.elements.array() for owner in owners]  # pyright: ignore
     condition, if_true, if_false = arrays
     chosen = np.where(condition.astype(bool), if_true, if_false).astype(if_true.dtype)  # pyright: ignore
-    elements = ElementsAttr.of_array(_tile(op.result), chosen)  # pyright: ignore
+    elements = ElementsAttr.of_array(tile_type(op.result), chosen)  # pyright: ignore
     rewriter.replace(
         op, ConstantOp.create(result_types=[op.result.type], properties={"value": elements})
     )
@@ -59,7 +60,7 @@ def condition_itself(op: SelectOp, rewriter: PatternRewriter) -> None:
 
 def condition_widened(op: SelectOp, rewriter: PatternRewriter) -> None:
     """select(c, 1, 0)  ->  exti(c), and select(c, 0, 1)  ->  exti(xori(c, true))"""
-    element: Any = _tile(op.result).element_type
+    element: Any = tile_type(op.result).element_type
     arms = all_of(op.val_if_true), all_of(op.val_if_false)
     if not isinstance(element, IntegerType) or element == IntegerType(1):
         return
@@ -138,12 +139,12 @@ def negation_of(value: SSAValue) -> SSAValue | None:
 
 def is_true(value: SSAValue) -> bool:
     """True where all elements of a tile are true."""
-    return _tile(value).element_type == IntegerType(1) and all_of(value) == 1
+    return tile_type(value).element_type == IntegerType(1) and all_of(value) == 1
 
 
 def negated(condition: SSAValue, rewriter: PatternRewriter) -> SSAValue:
     """The negation of a condition, inserted."""
-    type_ = _tile(condition)
+    type_ = tile_type(condition)
     one = rewriter.insert(constant(1, type_))
     return rewriter.insert(
         XOrIOp.create(operands=[condition, one.result], result_types=[type_])
@@ -154,7 +155,7 @@ def selected(
     condition: SSAValue, if_true: SSAValue, if_false: SSAValue, rewriter: PatternRewriter
 ) -> SSAValue:
     """One tile or another by a scalar condition, inserted."""
-    shape = _tile(if_true).shape
+    shape = tile_type(if_true).shape
     if shape:
         for op, dims in ((ReshapeOp, (1,) * len(shape)), (BroadcastOp, shape)):
             type_ = TileType.get(dims, IntegerType(1))
@@ -164,8 +165,3 @@ def selected(
     return rewriter.insert(
         SelectOp.create(operands=[condition, if_true, if_false], result_types=[if_true.type])
     ).result
-
-
-def _tile(value: SSAValue[Attribute]) -> TileType:
-    assert isinstance(value.type, TileType)
-    return value.type

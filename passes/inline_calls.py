@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
-from tilewright.dialects.ancestors import ancestors, descendants, enclosing
+from tilewright.dialects.ancestors import ancestors, descendants, enclosing, terminator
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import functions
@@ -112,8 +112,7 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
         _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
         _free_stack(body)
     if not others:
-        returned = entry.last_op
-        assert returned is not None
+        returned = terminator(entry)
         Rewriter.inline_block(entry, InsertPoint.before(call), call.operands)
         results: Sequence[SSAValue] = returned.operands
         returned.detach()

@@ -203,7 +203,7 @@ def make_unchecked(shape: Any, stride: Any) -> Layout:
 
 def read_layout(reader: LayoutReader) -> Layout:
     """A layout at the reader's position."""
-    start = reader.position
+    start = reader.end
     shape, stride = reader.read_modes()
     try:
         return Layout(cast("Shape", shape), stride)

@@ -187,7 +187,7 @@ def on_outer(
 
 
 def _read_swizzle(reader: LayoutReader) -> Swizzle:
-    start = reader.position
+    start = reader.end
     try:
         return Swizzle(*reader.read_swizzle())
     except LayoutError as error:
@@ -207,15 +207,14 @@ def parse_layout(text: str) -> Layout | ComposedLayout:
     Raises LayoutParseError with the position where reading stopped.
     """
     reader = LayoutReader(text)
-    if reader.at("S"):
+    if reader.token == "S":
         inner = _read_swizzle(reader)
     else:
         inner = read_layout(reader)
-        reader.at("")
-        if reader.position == len(text):
+        if not reader.token:
             return inner
     reader.read("o")
-    start = reader.position
+    start = reader.end
     offset = reader.read_tuple()
     if ScaledBasis in map(type, flatten(offset)):
         raise LayoutParseError("expected an integer offset", text, start)

@@ -8,12 +8,18 @@
 Spaces may stand between any two tokens.
 """
 
-from typing import NoReturn
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, Stride
 from tilewright.dialects.illegal import Illegal
 
 MAX_DEPTH = 64  # far beyond any real layout, far within Python's recursion limit
+_DYNAMIC = r"\?(?:\s*\{\s*(?!\})(?:i(?P<width>\d+))?\s*(?:div\s*=\s*(?P<divisor>\d+))?\s*\})?"
+_TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$", re.ASCII)
+_BEYOND = 1 << 63
+_MOST_DIGITS = len(str(-_BEYOND))
 
 
 class LayoutParseError(Illegal):
@@ -27,79 +33,89 @@ class LayoutParseError(Illegal):
 
 
 class LayoutReader:
-    """A cursor over layout text; every `read_` moves past what it returns."""
+    """A cursor over the tokens of layout text, the last of which ended at `end`; every `read_`
+    moves past what it returns."""
 
     def __init__(self, text: str):
         self.text = text
-        self.position = 0
+        self.end = self.position = 0
+        self.token = ""
+        self.width: str | None = None
+        self.divisor: str | None = None
+        self.next()
+
+    def next(self) -> str:
+        """The current token, moving on to the one behind it; "" is the end."""
+        token, self.end = self.token, self.position
+        match = _TOKEN.match(self.text, self.position)
+        if match is None:
+            self.fail("a token")
+        self.token, self.width, self.divisor = match[1] or "", match["width"], match["divisor"]
+        self.position = match.end()
+        return token
 
     def fail(self, expected: str) -> NoReturn:
-        at = self.position
-        got = repr(self.text[at]) if at < len(self.text) else "the end"
-        if got == "'?'":
-            got += " (dynamic extents are not supported)"
+        got = f"'{self.token}'" if self.token else "the end"
+        at = self.position - len(self.token)
         raise LayoutParseError(f"expected {expected}, got {got}", self.text, at)
 
-    def at(self, token: str) -> bool:
-        while self.position < len(self.text) and self.text[self.position].isspace():
-            self.position += 1
-        return self.text.startswith(token, self.position)
-
     def read(self, token: str) -> None:
-        if not self.at(token):
+        if self.token != token:
             self.fail(f"'{token}'")
-        self.position += len(token)
+        self.next()
 
     def read_end(self) -> None:
-        self.at("")
-        if self.position < len(self.text):
+        if self.token:
             self.fail("the end")
 
     def read_integer(self, expected: str = "an integer") -> int:
-        sign = 1
-        if self.at("-"):
-            self.read("-")
-            sign = -1
-        return sign * self.read_natural(expected)
-
-    def read_natural(self, expected: str = "an integer") -> int:
-        self.at("")
-        start = end = self.position
-        while end < len(self.text) and self.text[end] in "0123456789":
-            end += 1
-        if end == start:
+        if not (self.token[-1:].isdecimal() and self.token.isascii()):
             self.fail(expected)
-        self.position = end
-        try:
-            return int(self.text[start:end])
-        except ValueError:  # more digits than Python converts
-            reason = f"expected {expected}, got {end - start} digits"
-            raise LayoutParseError(reason, self.text, start) from None
+        if len(self.token) > _MOST_DIGITS or not -_BEYOND <= int(self.token) < _BEYOND:
+            self.fail("an integer of 64 bits")
+        return int(self.next())
 
-    def read_tuple(self, depth: int = 0) -> Stride:
-        """An int_tuple, nested at most MAX_DEPTH deep."""
-        if not self.at("("):
-            return self._read_leaf()
+    def read_natural(self) -> int:
+        if self.token.startswith("-"):
+            self.fail("a number that is not negative")
+        return self.read_integer()
+
+    def read_tuple(
+        self, leaf: Callable[[], Any] | None = None, brackets: str = "(,)", depth: int = 0
+    ) -> Any:
+        """A leaf, without dynamic extents where nothing else is said, or a tuple of them nested at
+        most MAX_DEPTH deep."""
+        opening, separator, closing = brackets
+        if self.token != opening:
+            return (leaf or self._read_leaf)()
         if depth == MAX_DEPTH:
             self.fail(f"a tuple nested at most {MAX_DEPTH} deep")
-        self.read("(")
-        modes: list[Stride] = []
-        if not self.at(")"):
-            modes.append(self.read_tuple(depth + 1))
-            while self.at(","):
-                self.read(",")
-                modes.append(self.read_tuple(depth + 1))
-        if not self.at(")"):
-            self.fail("',' or ')'")
-        self.read(")")
+        self.next()
+        modes: list[Any] = []
+        while self.token != closing:
+            modes.append(self.read_tuple(leaf, brackets, depth + 1))
+            if self.token != separator:
+                break
+            self.next()
+            if self.token == closing:
+                self.fail("a mode")
+        if self.token != closing:
+            self.fail(f"'{separator}' or '{closing}'")
+        self.next()
         return tuple(modes)
 
     def _read_leaf(self) -> int | ScaledBasis:
-        value = self.read_integer("an integer or '('")
+        static = " (dynamic extents are not supported)" if self.token.startswith("?") else ""
+        return self.read_basis(self.read_integer(f"an integer or '('{static}"))
+
+    def read_basis(self, value: Any) -> Any:
+        """A value, of a scaled basis where modes follow."""
         modes: list[int] = []
-        while self.at("@"):
-            self.read("@")
-            modes.append(self.read_natural("a mode number"))
+        while self.token == "@":
+            self.next()
+            modes.append(self.read_natural())
+            if modes[-1] >= MAX_DEPTH:
+                self.fail(f"a mode below {MAX_DEPTH}")
         return ScaledBasis(value, tuple(reversed(modes))) if modes else value
 
     def read_modes(self) -> tuple[Stride, Stride]:
@@ -110,7 +126,8 @@ class LayoutReader:
 
     def read_swizzle(self) -> tuple[int, int, int]:
         """The three numbers of S<bits,base,shift>, unchecked."""
-        self.read("S<")
+        self.read("S")
+        self.read("<")
         bits = self.read_natural()
         self.read(",")
         base = self.read_natural()

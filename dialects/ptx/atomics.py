@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import AlternativeOp, Given, RowOp
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -84,7 +84,7 @@ class _AtomicOp(RowOp):
 
 
 @fields_op("ptx.atom")
-class AtomOp(_AtomicOp):
+class AtomOp(AlternativeOp, _AtomicOp):
     """`atom.SEMANTICS.SPACE.FORM d, [a], b`: combine a word with a value, return what was there; of
     `cas` the value is stored where the word equals the first operand, `d, [a], b, c`.
 
@@ -127,10 +127,6 @@ class AtomOp(_AtomicOp):
         names = zip("bc", self.values, strict=False)
         place = self.address, self.offset.value.data
         return {"d": self.result, "a": place, **dict(names), "cache-policy": self.cache_hint}
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.verify_guard()
 
 
 @fields_op("ptx.red")

@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Operand
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, later
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp, PtxOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
@@ -110,7 +110,7 @@ class _AccessOp(PtxOp):
 
 
 @fields_op("ptx.ld", *rows.LOADS)
-class LdOp(_AccessOp):
+class LdOp(AlternativeOp, _AccessOp):
     """Load from memory; with a predicate where that holds, the result being other registers where
     it does not: `@p ld`, `@!p mov`. A `late` one is made where its result is needed. PTX ISA
     9.7.9.8.
@@ -145,10 +145,6 @@ class LdOp(_AccessOp):
     ):  # fmt: skip
         result = reg(rows.ACCESS_TYPES[access], count)
         super().__init__(address, result, space, access, offset, **named)
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.verify_guard()
 
 
 @fields_op("ptx.st", *rows.STORES)

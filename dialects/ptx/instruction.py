@@ -137,14 +137,18 @@ class PtxOp(FieldsOp):
         """The registers whose content its result is where the predicate does not hold."""
         return getattr(self, "otherwise", None)
 
-    def verify_guard(self) -> None:
-        """Raise VerifyException for a result that is not said where a predicate does not hold."""
-        if (self.guard is None) is not (self.unguarded is None):
-            raise self.fail("a predicate and an alternative, or neither")
-
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
+
+
+class AlternativeOp(PtxOp):
+    """An op that says what its result is where its predicate does not hold."""
+
+    def verify_(self) -> None:
+        super().verify_()
+        if (self.guard is None) is not (self.unguarded is None):
+            raise self.fail("a predicate and an alternative, or neither")
 
 
 @cache

@@ -6,7 +6,7 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, registers_of
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import AlternativeOp, RowOp
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -48,7 +48,7 @@ class MultimemOp(RowOp):
 
 
 @fields_op("ptx.multimem.ld_reduce")
-class MultimemLoadReduceOp(MultimemOp):
+class MultimemLoadReduceOp(AlternativeOp, MultimemOp):
     """Load what all copies hold, combined; with a predicate where that holds, the result being
     other registers where it does not. PTX ISA 9.7.9.14.
 
@@ -64,10 +64,6 @@ class MultimemLoadReduceOp(MultimemOp):
     assembly_format = (
         "$form $address `,` $offset (`if` $predicate^)? (`else` $otherwise^ `:` type($otherwise))?"
     )
-
-    def verify_(self) -> None:
-        super().verify_()
-        self.verify_guard()
 
 
 class MultimemWriteOp(MultimemOp):

@@ -1,8 +1,9 @@
 """Matrix multiply-accumulate in tensor memory: `tcgen05.mma`, dense, sparse, block-scaled and
 weight-stationary. PTX ISA, tcgen05.mma."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
+from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -23,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import Given, PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
@@ -44,6 +45,12 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     """
 
     ASKS_OPERANDS = True
+    OPERANDS: ClassVar = {
+        "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta-tmem": "metadata",
+        "disable-output-lane": "lanes", "scale-A-tmem": "sfa", "scale-B-tmem": "sfb",
+        "enable-input-d": "accumulates", "scale-input-d": "scale_input_d",
+        "zero-column-mask-desc": "zero_column_mask",
+    }  # fmt: skip
 
     d = operand_def(B32)
     a = operand_def(RegType)
@@ -135,22 +142,10 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
         place = "ss" if self.a.type == B64 else "ts"
         return _operand_forms(self.mnemonic, place, self.lanes is not None)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        accumulates = int(self.zero is None)
-        return {
-            "d-tmem": self.d,
-            "a-desc": self.a,
-            "a-tmem": self.a,
-            "b-desc": self.b,
-            "sp-meta-tmem": self.metadata,
-            "idesc": self.idesc,
-            "disable-output-lane": self.lanes,
-            "scale-A-tmem": self.sfa,
-            "scale-B-tmem": self.sfb,
-            "enable-input-d": accumulates if self.enable_input_d is None else self.enable_input_d,
-            "scale-input-d": None if self.scale_input_d is None else self.input_scale,
-            "zero-column-mask-desc": self.zero_column_mask,
-        }
+    @property
+    def accumulates(self) -> SSAValue | int:
+        """The predicate by which it does, or whether it always does."""
+        return int(self.zero is None) if self.enable_input_d is None else self.enable_input_d
 
     def requirement(self) -> Requirement:
         spelling, needed = self.said.spelling, self.said.spelling.target

@@ -6,7 +6,7 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import SSAValue
@@ -45,6 +45,11 @@ class WgmmaOp(AlignedOp):
     Without the predicate `scale_d` it accumulates always or, with `zero`, never. `immediates` are
     those after scale-d, in PTX's order. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
     """
+
+    OPERANDS: ClassVar = {
+        "a-desc": "a", "b-desc": "b", "sp-meta": "metadata", "sp-sel": "selector",
+        "scale-d": "accumulates",
+    }  # fmt: skip
 
     a = operand_def(RegType)
     b = operand_def(B64)
@@ -122,17 +127,15 @@ class WgmmaOp(AlignedOp):
 
     def operand_values(self) -> Mapping[str, Given]:
         immediates = () if self.immediates is None else self.immediates.get_values()
-        accumulates = int(self.zero is None)
         return {
-            "d": self.d,
-            "a": self.a,
-            "a-desc": self.a,
-            "b-desc": self.b,
-            "sp-meta": self.metadata,
-            "sp-sel": None if self.selector is None else self.selector.value.data,
-            "scale-d": accumulates if self.scale_d is None else self.scale_d,
+            **super().operand_values(),
             **dict(zip(self.mma_atom.immediates, immediates, strict=True)),
         }
+
+    @property
+    def accumulates(self) -> SSAValue | int:
+        """The predicate by which it does, or whether it always does."""
+        return int(self.zero is None) if self.scale_d is None else self.scale_d
 
     def verify_(self) -> None:
         atom = self.mma_atom

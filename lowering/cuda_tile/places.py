@@ -15,7 +15,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import PlacedTile
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import TensorTile
 from tilewright.lowering.cuda_tile.products.convert_warpgroup_matrix import AccumulatorTile
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,

@@ -16,8 +16,9 @@ from tilewright.lowering.cuda_tile.convert_issuer import needed_for_issues
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.memory import convert_allocations
 from tilewright.lowering.cuda_tile.pipelines.convert_boxed_stores import stored_boxes
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoads
 from tilewright.passes.cuda_tile.analysis.cost_model import producer_pays, products_of, thread_count
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, find_copied_loads
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import find_copied_loads
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     NO_STAGES,
     Pipelines,

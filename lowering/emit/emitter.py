@@ -17,6 +17,7 @@ from xdsl.dialects.math import AbsIOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.lowering.value_numbering import ValueNumbering
 
 _NSW = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
@@ -264,9 +265,7 @@ class Emitter(ValueNumbering):
 
 def yielded(region: Region) -> Sequence[SSAValue]:
     """The operands of the op that ends a region's block."""
-    last = region.block.last_op
-    assert last is not None
-    return last.operands
+    return terminator(region.block).operands
 
 
 def zero_constant(element: Attribute) -> arith.ConstantOp:

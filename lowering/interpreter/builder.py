@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, Concatenate, overload
 
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import body_ops
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.row_ops import ops_of
@@ -272,6 +272,5 @@ class Builder:
 
     def run_block(self, block: Block) -> None:
         """Add the ops of a block but its terminator."""
-        for op in block.ops:
-            if not op.has_trait(IsTerminator):
-                self.run(op)
+        for op in body_ops(block):
+            self.run(op)

@@ -13,11 +13,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.typed_words import DTYPES
-from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.array_types import AnyArray, is_array
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.tile.tensor_access import GlobalBase, SharedBase
-from tilewright.lowering.interpreter.values import Undefined, is_array
+from tilewright.lowering.interpreter.values import Undefined
 
 _ELEMENT = re.compile(r"(bf16|f16|f32|f64)(?!\w)")
 _OTHER = re.compile(r" at ([^ :]+):(\d+)")

@@ -7,11 +7,11 @@ predicates in booleans; an instruction looks at them as the type it works on.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeAlias, TypeGuard
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, is_array
 from tilewright.lowering.interpreter.errors import Fault, Unwritten
 
 Bits: TypeAlias = AnyArray
@@ -167,11 +167,6 @@ class Loading(InFlight):
 
     what = "registers of"
     wait = "tmem.wait_load"
-
-
-def is_array(value: Any) -> TypeGuard[AnyArray]:
-    """True of a plain array."""
-    return isinstance(value, np.ndarray)
 
 
 def take(value: Any, lanes: Lanes) -> Any:

@@ -240,7 +240,7 @@ class BodyText:
                     text = text.replace("mov.u32", "mov.u64", 1)
                 self.line(text, op)
             return
-        if _is_name(type(op)):
+        if isinstance(op, registers.NameOp):
             return
         if isinstance(op, registers.ConstOp) and not needs_register(op, self._shapes):
             return
@@ -388,11 +388,6 @@ def _is_plain(op: type[Operation]) -> bool:
 
 
 _UNWRITTEN = registers.NameOp, registers.ConstOp
-
-
-@cache
-def _is_name(op: type[Operation]) -> bool:
-    return issubclass(op, registers.NameOp)
 
 
 def _label(block: Block, index: int) -> str:

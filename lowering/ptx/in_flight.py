@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import NameLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WaitsForWgmmas
 from tilewright.dialects.ptx.registers import NAMED, NameOp, UndefOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
@@ -227,8 +228,7 @@ class InFlightRegisters:
                     self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_edge(self, edge: Edge, state: State) -> None:
-        op = edge.source.last_op
-        assert op is not None
+        op = terminator(edge.source)
         passed = list(self._passed(edge))
         going = {slot for _, slot in passed}
         for argument, slot in passed:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IntegerType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.vectors import shape_of
 from tilewright.lowering.emit.registers import Chunk, RegisterChunks
@@ -126,9 +127,7 @@ def _body(
 
 
 def _yields(source: Block) -> Sequence[SSAValue]:
-    last = source.last_op
-    assert last is not None
-    return last.operands
+    return terminator(source).operands
 
 
 def _finish(kernel: KernelLowering, op: Operation, new: Operation, carried: Carried) -> None:

@@ -12,8 +12,9 @@ from typing import Any, cast
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator, Pure
+from xdsl.traits import Pure
 
+from tilewright.dialects.ancestors import body_ops
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
@@ -154,9 +155,8 @@ class KernelLowering:
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, to the end of the current block."""
-        for op in block.ops:
-            if not op.has_trait(IsTerminator):
-                self.lower(op)
+        for op in body_ops(block):
+            self.lower(op)
 
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule. Raises OpError where there is none."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import body_ops
 from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
@@ -161,10 +161,8 @@ class Conversion(ValueNumbering):
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator, into the current scope."""
-        last = block.last_op
-        for op in block.ops:
-            if op is not last or not op.has_trait(IsTerminator):
-                self.lower(op)
+        for op in body_ops(block):
+            self.lower(op)
 
     # Blocks: put into the region when code first goes into them, in the order of the source
 

@@ -18,7 +18,6 @@ from tilewright.dialects.cute_nvgpu.ops import (
     matrix_copy,
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
-from tilewright.dialects.fields import FieldsOp
 from tilewright.dialects.op_facts import SEGMENTS
 from tilewright.dialects.ptx import calls, data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
@@ -79,10 +78,7 @@ def instruction_of(op: Any, instruction: type[PtxOp], fields: dict[str, Any]) ->
     for name in own:
         if name not in fields:
             given[name] = _constant(getattr(op, name))
-    # Some constructors take less than the fields.
-    made = instruction.__new__(instruction)
-    FieldsOp.__init__(made, **given)
-    return made
+    return instruction.of_fields(**given)
 
 
 @cache

@@ -10,8 +10,8 @@ arguments, so the values after the loop are those arguments themselves:
 """
 
 from xdsl.dialects import cf, scf
-from xdsl.ir import Block, Operation
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.ptx.control_flow import BY_WARPS, BraOp, CondBraOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import PRED
@@ -20,12 +20,6 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
 from tilewright.lowering.to_ptx.convert_llvm import give, register_types, registers_of
 from tilewright.source.diagnostic import OpError
-
-
-def _terminator(block: Block) -> Operation:
-    last = block.last_op
-    assert last is not None
-    return last
 
 
 @lowers
@@ -51,7 +45,7 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     to.enter(body, loop=True)
     to.lower_block(op.body.block)
     following = to.scalar(AddOp, signed, header.args[0], step)
-    yielded = registers_of(_terminator(op.body.block).operands, to)
+    yielded = registers_of(terminator(op.body.block).operands, to)
     to.add(BraOp(header, [following, *yielded]))
     to.leave()
     to.leave()
@@ -70,7 +64,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     to.enter(header, loop=True, header=True)
     give(before.args, header.args, to)
     to.lower_block(before)
-    condition = _terminator(before)
+    condition = terminator(before)
     assert isinstance(condition, scf.ConditionOp)
     passed = registers_of(condition.args, to)
     to.add(CondBraOp(to[condition.condition], body, end))
@@ -78,7 +72,7 @@ def _while(op: scf.WhileOp, to: Conversion) -> None:
     to.enter(body, loop=True)
     give(after.args, passed, to)
     to.lower_block(after)
-    to.add(BraOp(header, registers_of(_terminator(after).operands, to)))
+    to.add(BraOp(header, registers_of(terminator(after).operands, to)))
     to.leave()
     to.leave()
     to.proceed(end)
@@ -100,7 +94,7 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
         if block is not None:
             to.enter(block)
             to.lower_block(region.block)
-            to.add(BraOp(end, registers_of(_terminator(region.block).operands, to)))
+            to.add(BraOp(end, registers_of(terminator(region.block).operands, to)))
             to.leave()
     to.proceed(end)
     give(op.results, end.args, to)

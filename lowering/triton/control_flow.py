@@ -10,6 +10,7 @@ from xdsl.dialects import cf, scf
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     BreakOp,
     ContinueOp,
@@ -171,8 +172,7 @@ def _passed(block: Block, until: Block | None) -> list[Block]:
     Raises OpError for a way back."""
 
     def through(block: Block, path: tuple[Block, ...]) -> list[Block]:
-        end = block.last_op
-        assert end is not None
+        end = terminator(block)
         if block in path:
             raise OpError(
                 end, f"'{end.name}' expected a block that was not left yet, got one of a loop; "

@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tilewright.dialects import triton
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cuda_tile.builder import constant
 from tilewright.dialects.cuda_tile.element_types import NUMBERS
 from tilewright.dialects.cuda_tile.type_text import shown
@@ -149,8 +150,7 @@ class TritonConversion(ShapedBuilder):
 
     def convert_body(self, block: Block) -> list[Any]:
         """Convert the ops of a block; what its terminator passes on."""
-        end = block.last_op
-        assert end is not None
+        end = terminator(block)
         for op in block.ops:
             if op is not end:
                 self.convert(op)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import starmap
 from math import prod
 from operator import index
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,6 @@ from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
 from tilewright.lowering.interpreter.array_types import AnyArray, UInt8Array
-
-
-def is_array(value: Any) -> TypeGuard[AnyArray]:
-    """True of an array of NumPy."""
-    return isinstance(value, np.ndarray)
 
 
 @frozen

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute
 
-from tilewright.arguments.arrays import ArrayArgument, is_array
+from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.host_memory import HostMemory, HostPlace
 from tilewright.arguments.parameters import Parameter, wrong_count
@@ -36,7 +36,7 @@ from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array, is_array
 from tilewright.source.diagnostic import ArgumentError
 
 

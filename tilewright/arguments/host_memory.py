@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.arguments.arrays import is_array
 from tilewright.arguments.tensor_map import TensorMap
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
@@ -19,7 +18,7 @@ from tilewright.lowering.interpreter.array_spans import (
     overlapping,
     read_only_bytes,
 )
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array, is_array
 
 Named = tuple[str, AnyArray]
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.arguments.arrays import is_array
 from tilewright.arguments.host_memory import arrays_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import Bounds, bounds_of, overlapping
-from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.array_types import AnyArray, is_array
 
 
 @frozen

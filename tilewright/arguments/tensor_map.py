@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal, TypeGuard, cast
+from typing import Any, Literal, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.arguments.options import TensorMapArgumentError, checked
@@ -17,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     tensor_element,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
+from tilewright.lowering.interpreter.array_types import is_array
 
 __all__ = ["Im2col", "TensorMap", "TensorMapError"]
 
@@ -98,7 +98,7 @@ class TensorMap:
     @property
     def array(self) -> NDArray[Any] | None:
         """The NumPy array, or None where the tensor is on the GPU."""
-        return self.tensor if _is_array(self.tensor) else None
+        return self.tensor if is_array(self.tensor) else None
 
     def _check(self) -> None:
         if not len(self.shape) == len(self.strides) == self.box.rank:
@@ -163,10 +163,6 @@ def is_on_gpu(value: Any) -> bool:
     return getattr(value, "is_cuda", False) or hasattr(value, "__cuda_array_interface__")
 
 
-def _is_array(value: Any) -> TypeGuard[NDArray[Any]]:
-    return isinstance(value, np.ndarray)
-
-
 def _element_of(tensor: Any) -> str:
     dtype = getattr(tensor, "dtype", None)
     name = getattr(dtype, "name", str(dtype).removeprefix("torch."))
@@ -185,7 +181,7 @@ def _shape_of(tensor: Any) -> tuple[int, ...]:
 
 def _strides_of(tensor: Any, shape: tuple[int, ...]) -> Sequence[int]:
     """The strides in elements: of an array its own, even where `shape` is less of it."""
-    if _is_array(tensor):
+    if is_array(tensor):
         return [step // tensor.dtype.itemsize for step in tensor.strides]
     own = getattr(tensor, "stride", None)
     if callable(own):

@@ -18,7 +18,6 @@ from unittest import mock
 
 from xdsl.dialects.builtin import i64
 
-from tilewright.arguments.arrays import is_array
 from tilewright.arguments.extents import Extents
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.conversions import IntToPtrOp
@@ -26,6 +25,7 @@ from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.multiprocessors import chip_of
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
+from tilewright.lowering.interpreter.array_types import is_array
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.pipeline import TRITON_STAGES, run_pipeline
 from tilewright.tile_kernel import find_entry

@@ -8,9 +8,9 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tilewright.arguments.arrays import is_array
 from tilewright.launch import launcher
 from tilewright.launch.known_launches import Items, Reader, items_reader, plain_items
+from tilewright.lowering.interpreter.array_types import is_array
 
 
 def reached_address(array: Any) -> int | None:

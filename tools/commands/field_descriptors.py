@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import FIELDS a
 from tilewright.dialects.cute_nvgpu.descriptors.zero_column_mask import ZeroColumnMask
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import UmmaKind
 from tilewright.tools.commands.input import InputError, read_integer
+from tilewright.tools.instructions.umma_explained import in_words
 from tilewright.tools.render_table import table
 
 FIELD_DESCRIPTORS = ("idesc", "zero-columns")
@@ -42,7 +43,7 @@ def _print(name: str, kind: str | None, word_of: Callable[[], int], *, json_want
         print(json.dumps({"word": spelled} | {name: value for name, _, _, value in rows}))
         return
     lines = table(
-        [(f"bits {bits}", words, f"{name}={_spelled(value)}") for name, bits, words, value in rows],
+        [(f"bits {bits}", words, f"{name}={in_words(value)}") for name, bits, words, value in rows],
         indent="  ",
     )
     print("\n".join([spelled, *lines]))
@@ -66,10 +67,6 @@ def _mask(word: int) -> Iterator[Row]:
     for field in MASK_FIELDS:
         more = 1 if field.name in ("used", "zeroed") else 0
         yield field.name, field.bits, field.words, field.get(word) + more
-
-
-def _spelled(value: object) -> object:
-    return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
 # Encoding
@@ -110,7 +107,7 @@ def _instruction_word(kind: UmmaKind, given: Mapping[str, str]) -> int:
     _check_names(given, list(fields))
     values: dict[str, Any] = {}
     for name, text in given.items():
-        spelled = {str(_spelled(value)): value for value in fields[name].values}
+        spelled = {str(in_words(value)): value for value in fields[name].values}
         values[name] = spelled.get(text, text) if spelled else read_integer(text)
     needed = {"m", "n", "a_type", "b_type"} | ({"scale_type"} & fields.keys())
     if missing := sorted(needed - values.keys()):

@@ -20,12 +20,12 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.select.select_atom import matrices
 from tilewright.tools.commands.input import InputError, UsageError, add_options, read_integer
 from tilewright.tools.instructions.catalogue import canonical
 from tilewright.tools.instructions.fragment_places import (
     AnyMma,
     fragment_operands,
-    matrices,
     places,
     selectors,
 )

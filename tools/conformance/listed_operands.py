@@ -8,7 +8,7 @@ does, or calls it undocumented. Registers are of the right kinds: their names sa
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address, BoxForm
@@ -135,13 +135,12 @@ def instructions() -> tuple[str, ...]:
 def _instructions() -> Iterator[str]:
     for row in listings():
         for mnemonic in row.mnemonics:
-            lists = [row.operands(mnemonic)]
-            lists += () if row.alternatives is None else row.alternatives(mnemonic)
+            lists = row.lists(mnemonic)
             for forms in lists:
                 yield from _variants(mnemonic, forms)
 
 
-def _variants(mnemonic: str, forms: tuple[OperandForm, ...]) -> Iterator[str]:
+def _variants(mnemonic: str, forms: Sequence[OperandForm]) -> Iterator[str]:
     texts = [right(form) for form in forms]
     chosen = [texts, texts[:-1], [*texts, *texts[-1:]], [*texts, "%r3"]]
     for place, form in enumerate(forms):

@@ -22,7 +22,6 @@ from tilewright.tools.conformance.mma_families import (
     ACCUMULATOR_PAIRS,
     FP8_FP6_FP4,
     KINDS,
-    LAYOUTS,
     MULTIPLICANDS,
     NARROW_FLOATS,
     ROW_COL,
@@ -81,18 +80,17 @@ _AXES: dict[str, tuple[Value, ...]] = {
     "sparse": FORMS,
     **axes(
         shape="m8n8k16 m16n8k2 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 "
-        "m16n16k16"
+        "m16n16k16",
+        alayout="row col",
+        blayout="row col",
+        satfinite="- .satfinite",
+        selector="0",
     ),
-    "alayout": LAYOUTS,
-    "blayout": LAYOUTS,
-    "satfinite": SATFINITE,
-    "selector": ("0",),
 }
 _PRODUCT = {**_AXES, **ACCUMULATOR_PAIRS, "a": MULTIPLICANDS, "b": MULTIPLICANDS}
 _KIND_PRODUCT = {
     **_AXES,
-    "blayout": ("col",),
-    "satfinite": ("",),
+    **axes(blayout="col", satfinite="-"),
     "kind": (*KINDS, *TCGEN05_KINDS),
     **ACCUMULATOR_PAIRS,
     "a": (*NARROW_FLOATS, "f16", "s8", "u4"),
@@ -100,16 +98,18 @@ _KIND_PRODUCT = {
 }
 _SELECTOR_PRODUCT = {
     **_AXES,
-    "alayout": ("row",),
-    "blayout": ("col",),
-    "kind": ("", ".kind::f8f6f4"),
-    "satfinite": ("",),
-    **axes(d__c="f16,f16 f32,f32 s32,s32"),
+    **axes(
+        alayout="row",
+        blayout="col",
+        kind="- .kind::f8f6f4",
+        satfinite="-",
+        d__c="f16,f16 f32,f32 s32,s32",
+    ),
     "a b": (
         *((kind, kind) for kind in MULTIPLICANDS),
         *(("s8", "u8"), ("u4", "s4"), ("e4m3", "e5m2"), ("e2m1", "e5m2")),
     ),
-    "selector": ("-1", "0", "1", "2", "3", "4", "%r0"),
+    **axes(selector="-1 0 1 2 3 4 %r0"),
 }
 _BASE = "mma{sparse}.sync.aligned.{shape}.{alayout}.{blayout}"
 

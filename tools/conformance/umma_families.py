@@ -21,6 +21,7 @@ from tilewright.tools.conformance.instruction_family import (
     Family,
     Point,
     Value,
+    axes,
     documented,
     within,
 )
@@ -31,39 +32,33 @@ _SCALES_D = frozenset({"sm_100a", "sm_100f", "sm_103a", "sm_103f"})
 
 _DENSE, _SPARSE = "tcgen05.mma", "tcgen05.mma.sp"
 _WS, _WS_SPARSE = "tcgen05.mma.ws", "tcgen05.mma.ws.sp"
-_GROUPS = (".cta_group::1", ".cta_group::2")
-_OPS = ("fill", "use", "lastuse", "discard")
-_A = tuple(f".collector::a::{op}" for op in _OPS)
-_B = tuple(f".collector::b{i}::{op}" for i in range(4) for op in _OPS)
-_SHIFTED = (".collector::a::lastuse", ".collector::a::discard")
+_GROUP = ".cta_group::1"
+_GROUPS = _GROUP + " .cta_group::2"
+_SHIFTED = ".collector::a::lastuse .collector::a::discard"
+_A = ".collector::a::fill .collector::a::use " + _SHIFTED
+_B = " ".join(_A.replace("a::", f"b{i}::") for i in range(4))
 
 _MNEMONIC = "tcgen05.mma{ws}{sp}{group}{kind}{scale}{ashift}{collector}"
-_PRODUCT: dict[str, tuple[Value, ...]] = {
-    "ws": ("", ".ws"),
-    "sp": ("", ".sp"),
-    "group": ("", ".cta_group::1", ".cta_group::2", ".cta_group::4"),
-    "kind": (
-        *("", ".kind::f16", ".kind::tf32", ".kind::f8f6f4", ".kind::i8", ".kind::mxf8f6f4"),
-        *(".kind::mxf4", ".kind::mxf4nvf4", ".kind::bf16"),
-    ),
-    "scale": (
-        *("", ".block_scale", ".block_scale.block16", ".block_scale.block32", ".block32"),
-        *(".block_scale.block64", ".block_scale.scale_vec::1X", ".block_scale.scale_vec::2X"),
-        *(".block_scale.scale_vec::4X", ".block_scale.scale_vec::3X", ".scale_vec::2X"),
-    ),
-    "ashift": ("", ".ashift"),
-    "collector": (
-        *("", *_A, ".collector::a::keep", ".collector::b0::fill", ".collector::b2::lastuse"),
-        *(".collector::b3::discard", ".collector::b4::use", ".collector::fill"),
-    ),
-}
+_PRODUCT = axes(
+    ws="- .ws",
+    sp="- .sp",
+    group=f"- {_GROUPS} .cta_group::4",
+    kind="- .kind::f16 .kind::tf32 .kind::f8f6f4 .kind::i8 .kind::mxf8f6f4 .kind::mxf4 "
+    ".kind::mxf4nvf4 .kind::bf16",
+    scale="- .block_scale .block_scale.block16 .block_scale.block32 .block32 .block_scale.block64 "
+    ".block_scale.scale_vec::1X .block_scale.scale_vec::2X .block_scale.scale_vec::4X "
+    ".block_scale.scale_vec::3X .scale_vec::2X",
+    ashift="- .ashift",
+    collector=f"- {_A} .collector::a::keep .collector::b0::fill .collector::b2::lastuse "
+    ".collector::b3::discard .collector::b4::use .collector::fill",
+)
 
 _KINDS = ".kind::f16 .kind::tf32 .kind::f8f6f4"
 _SPELLINGS = (
-    (".kind::mxf8f6f4", ("", ".block32"), ".scale_vec::1X"),
-    (".kind::mxf4", ("", ".block32"), ".scale_vec::2X"),
-    (".kind::mxf4nvf4", (".block32",), ".scale_vec::2X"),
-    (".kind::mxf4nvf4", (".block16",), ".scale_vec::4X"),
+    (".kind::mxf8f6f4", ".block_scale .block_scale.block32", ".scale_vec::1X"),
+    (".kind::mxf4", ".block_scale .block_scale.block32", ".scale_vec::2X"),
+    (".kind::mxf4nvf4", ".block_scale.block32", ".scale_vec::2X"),
+    (".kind::mxf4nvf4", ".block_scale.block16", ".scale_vec::4X"),
 )
 
 
@@ -72,9 +67,9 @@ def _plain_boxes() -> Iterator[Documented]:
     for kinds, targets in ((_KINDS, _FAMILIES), (".kind::i8", _INTEGER)):
         for sp, section, ws_section in (("", _DENSE, _WS), (".sp", _SPARSE, _WS_SPARSE)):
             own = partial(documented, sp=(sp,), kind=kinds)
-            yield own(section, targets, group=_GROUPS, collector=("", *_A))
-            yield own(section, targets, group=_GROUPS, ashift=".ashift", collector=("", *_SHIFTED))
-            yield own(ws_section, targets, ws=".ws", group=_GROUPS[0], collector=("", *_B))
+            yield own(section, targets, group=_GROUPS, collector="- " + _A)
+            yield own(section, targets, group=_GROUPS, ashift=".ashift", collector="- " + _SHIFTED)
+            yield own(ws_section, targets, ws=".ws", group=_GROUP, collector="- " + _B)
 
 
 def _scaled_boxes() -> Iterator[Documented]:
@@ -82,11 +77,10 @@ def _scaled_boxes() -> Iterator[Documented]:
     for kind, sizes, count in _SPELLINGS:
         for sp, section in (("", _DENSE), (".sp", _SPARSE)):
             own = partial(
-                documented, section, sp=(sp,), kind=kind, group=_GROUPS, collector=("", *_A)
+                documented, section, sp=(sp,), kind=kind, group=_GROUPS, collector="- " + _A
             )
             narrow = bool(sp) and kind != ".kind::mxf8f6f4"
-            sized = tuple(f".block_scale{size}" for size in sizes)
-            yield own(_EACH if narrow else _FAMILIES, scale=sized)
+            yield own(_EACH if narrow else _FAMILIES, scale=sizes)
             yield own(_EACH, scale=f".block_scale{count}")
 
 
@@ -109,10 +103,9 @@ _LANES_4, _LANES_8 = "{%r4,%r5,%r6,%r7}", "{%r4,%r5,%r6,%r7,%r8,%r9,%r10,%r11}"
 _AS = ("%rd0", "[%r1]", "[%r1+16]")
 _MORE = ("", ", 0", ", 15", ", 16", ", -1")
 _OPERANDS: dict[str, tuple[Value, ...]] = {
-    "ws sp group kind": (
-        *(("", "", "1", "f16"), ("", "", "2", "tf32"), ("", "", "1", "i8")),
-        *(("", ".sp", "1", "f8f6f4"), ("", ".sp", "2", "f16")),
-        *((".ws", "", "1", "f16"), (".ws", ".sp", "1", "tf32")),
+    **axes(
+        ws__sp__group__kind="-,-,1,f16 -,-,2,tf32 -,-,1,i8 -,.sp,1,f8f6f4 -,.sp,2,f16 .ws,-,1,f16 "
+        ".ws,.sp,1,tf32"
     ),
     "a": _AS,
     "metadata": ("", "[%r2], "),
@@ -149,9 +142,9 @@ def _operand_boxes() -> Iterator[Documented]:
 
 
 _SCALES: dict[str, tuple[Value, ...]] = {
-    "sp group kind": (
-        *(("", "1", "mxf8f6f4.block_scale.block32"), ("", "2", "mxf4.block_scale")),
-        *(("", "1", "mxf4nvf4.block_scale.block16"), (".sp", "2", "mxf8f6f4.block_scale")),
+    **axes(
+        sp__group__kind="-,1,mxf8f6f4.block_scale.block32 -,2,mxf4.block_scale "
+        "-,1,mxf4nvf4.block_scale.block16 .sp,2,mxf8f6f4.block_scale"
     ),
     "a": _AS,
     "metadata": ("", "[%r2], "),

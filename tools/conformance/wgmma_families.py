@@ -196,19 +196,15 @@ _FEW_IMMEDIATES = (
     *("1, 1, 0, 1", "1, 1, 1, 0", "-1, -1, 1, 1", "1, 1, 0, 2", "1, 1, 0, 0, 0"),
 )
 _OPERANDS: dict[str, tuple[Value, ...]] = {
-    "m": ("64",),
-    "where": ("descriptor", "registers"),
-    "n": ("8", "24", "40", "128", "256"),
+    **axes(m="64", where="descriptor registers", n="8 24 40 128 256"),
     "k d a b bit_op": _FORMS,
     "scale_d": (*_PREDICATES, "!%p0", "2", "-1"),
     "immediates": _IMMEDIATES,
 }
 _SPARSE_OPERANDS: dict[str, tuple[Value, ...]] = {
     **_OPERANDS,
-    "n": ("8", "40", "256"),
+    **axes(n="8 40 256", selector="-1 0 1 2 3 4 %r0", scale_d="%p0 1 2"),
     "k d a b bit_op": _SPARSE_FORMS,
-    "selector": ("-1", "0", "1", "2", "3", "4", "%r0"),
-    "scale_d": ("%p0", "1", "2"),
     "immediates": _FEW_IMMEDIATES,
 }
 _REGISTERS: dict[str, tuple[Value, ...]] = {
@@ -216,8 +212,9 @@ _REGISTERS: dict[str, tuple[Value, ...]] = {
     "n": _N,
     "k d a b bit_op": _FORMS,
     "d_length": ("", "-1", "+1"),
-    "where a_length": (("descriptor", ""), *(("registers", change) for change in ("", "-1", "+1"))),
-}
+    "where a_length": (("descriptor", ""), ("registers", ""), ("registers", "-1"),
+                       ("registers", "+1")),
+}  # fmt: skip
 _SPARSE_REGISTERS = {**_REGISTERS, "k d a b bit_op": _SPARSE_FORMS}
 
 _ORDERED = axes(

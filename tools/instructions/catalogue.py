@@ -1,5 +1,6 @@
 """Every instruction of the lattice: by row, and by mnemonic."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from tilewright.dialects.cute_nvgpu.atoms import lookup
@@ -8,7 +9,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.tools.instructions import matrix_copy, mma, plain, tmem, umma, wgmma, wmma
-from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.listing import Listing, Lists
 
 KINDS = (mma, wmma, wgmma, umma, matrix_copy, plain, tmem)
 
@@ -34,17 +35,15 @@ def legal_mnemonics(arch: str | None) -> frozenset[str]:
     return frozenset(mnemonic for mnemonic, row in listings().items() if chip.supports(row.target))
 
 
-def operand_forms(mnemonic: str) -> tuple[OperandForm, ...]:
+def operand_forms(mnemonic: str) -> Sequence[OperandForm]:
     """The operands of a mnemonic of the lattice, in PTX's order; of several lists the first."""
     return operand_lists(mnemonic)[0]
 
 
 @cache
-def operand_lists(mnemonic: str) -> tuple[tuple[OperandForm, ...], ...]:
+def operand_lists(mnemonic: str) -> Lists:
     """Every list of operands that a mnemonic of the lattice takes."""
-    row = listings()[mnemonic]
-    first = row.operands(mnemonic)
-    return (first,) if row.alternatives is None else (first, *row.alternatives(mnemonic))
+    return listings()[mnemonic].lists(mnemonic)
 
 
 def canonical(mnemonic: str) -> str:

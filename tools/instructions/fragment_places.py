@@ -27,11 +27,6 @@ def fragment_operands(atom: AnyMma) -> tuple[Operand, ...]:
     return ("A", "C", "D", "E") if atom.row.sparse else ("A", "C", "D")
 
 
-def matrices(atom: AnyMma) -> int:
-    """How many MMAs one instruction computes."""
-    return atom.row.matrices if isinstance(atom, MmaAtom) else 1
-
-
 def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
     if isinstance(atom, WgmmaAtom):

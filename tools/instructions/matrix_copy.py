@@ -30,8 +30,8 @@ def _copy_listing(row: MatrixCopyRow) -> Listing:
             (*numbers, *(("trans",) if len(row.trans) > 1 else ())),
         ),
         (copy.mnemonic for copy in copies_of(row)),
-        lambda mnemonic: matrix_copy_operands(matrix_copies()[mnemonic]),
-        lambda mnemonic: _explain_copy(matrix_copies()[mnemonic]),
+        lambda mnemonic: [matrix_copy_operands(matrix_copies()[mnemonic])],
+        lambda mnemonic, _: _explain_copy(matrix_copies()[mnemonic]),
     )
 
 
@@ -102,8 +102,8 @@ def _move_listing() -> Listing:
         row.ptx_version,
         row.section,
         (row.mnemonic,),
-        lambda _: row.operands,
-        lambda _: _explain_move(),
+        lambda _: [row.operands],
+        lambda _, __: _explain_move(),
     )
 
 

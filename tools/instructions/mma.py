@@ -24,8 +24,8 @@ def _listing(row: MmaRow) -> Listing:
         f"{multiplicands(row.multiplicands)} -> {_pairs(row.accumulators)}",
         (_qualifiers(row), _modifiers(row)),
         (atom.mnemonic for atom in atoms_of(row)),
-        lambda mnemonic: mma_operands(parse(mnemonic)),
-        lambda mnemonic: explain(parse(mnemonic), mma_operands(parse(mnemonic))),
+        lambda mnemonic: [mma_operands(parse(mnemonic))],
+        lambda mnemonic, lists: explain(parse(mnemonic), *lists),
     )
 
 

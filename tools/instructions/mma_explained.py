@@ -6,10 +6,10 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
+from tilewright.dialects.cute_nvgpu.select.select_atom import matrices
 from tilewright.tools.instructions.fragment_places import (
     AnyMma,
     contributing_threads,
-    matrices,
     selectors,
 )
 from tilewright.tools.instructions.listing import HEADING, operands_line

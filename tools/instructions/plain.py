@@ -1,7 +1,7 @@
 """Instructions with neither shape nor layout: barriers, mbarriers, clusters, fences, groups of
 copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -34,7 +34,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BulkCopyRow,
     TensorCopyRow,
 )
-from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.listing import Listing, Lists
 from tilewright.tools.render_table import line
 
 
@@ -98,17 +98,16 @@ def _listing(
 ) -> Listing:
     """The listing of mnemonics by their operands."""
 
-    def explain(mnemonic: str) -> Iterator[str]:
+    def explain(_: str, lists: Lists) -> Iterator[str]:
         yield line("computes", does)
-        yield from operand_lines((forms[mnemonic], *alternatives))
+        yield from operand_lines(lists)
         yield line("op", op if op.startswith("ptx.") else f"cute_nvgpu.{op}")
         if threads:
             yield line("threads", threads)
 
     return Listing(
         op, (), (), types_text, (), _modifiers(forms), requirement.target, requirement.version,
-        section, tuple(forms), forms.__getitem__, explain,
-        (lambda _: alternatives) if alternatives else None,
+        section, tuple(forms), lambda mnemonic: [forms[mnemonic], *alternatives], explain,
     )  # fmt: skip
 
 
@@ -119,7 +118,7 @@ def _modifiers(mnemonics: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in words if not all(word in words for words in split))
 
 
-def operand_lines(lists: Sequence[Operands]) -> Iterator[str]:
+def operand_lines(lists: Lists) -> Iterator[str]:
     """The lines of `explain` on operands: a line for every list, `[dst], [src], cp-size{,
     src-size}`, and what integers may stand in it."""
     for place, operands in enumerate(lists):

@@ -60,8 +60,8 @@ def _plain(row: TmemRow) -> Listing:
         "-",
         (("multicast::cluster",) if row is TMEM_COMMIT_MULTICAST else (), groups),
         row.mnemonics,
-        lambda _: row.operands,
-        lambda _: _explain_plain(row),
+        lambda _: [row.operands],
+        lambda _, __: _explain_plain(row),
     )
 
 
@@ -87,8 +87,8 @@ def _access(row: TmemAccessRow, shape: TmemShape) -> Listing:
         "b32",
         ((shape.name,), (*(f"x{number}" for number in shape.numbers), row.half_cells)),
         tuple(access.mnemonic(row) for access in accesses),
-        lambda mnemonic: tmem_access_operands(row, parse_access(mnemonic)),
-        lambda mnemonic: _explain_access(row, parse_access(mnemonic)),
+        lambda mnemonic: [tmem_access_operands(row, parse_access(mnemonic))],
+        lambda mnemonic, _: _explain_access(row, parse_access(mnemonic)),
     )
 
 
@@ -127,8 +127,8 @@ def _reduction(shape: TmemShape) -> Listing:
     return Listing.of(
         row, (), (), "f32 | u32 | s32",
         ((shape.name,), (*(f"x{number}" for number in numbers), "abs", "NaN")), spelled,
-        lambda mnemonic: tmem_reduction_operands(spelled[mnemonic][0]),
-        lambda mnemonic: _explain_reduction(*spelled[mnemonic]),
+        lambda mnemonic: [tmem_reduction_operands(spelled[mnemonic][0])],
+        lambda mnemonic, _: _explain_reduction(*spelled[mnemonic]),
     )  # fmt: skip
 
 
@@ -154,8 +154,8 @@ def _copy(shape: TmemCopyShape) -> Listing:
         row, (), (), "b8x16",
         ((shape.spelled,), (*row.formats, "cta_group::1", "cta_group::2")),
         (row.mnemonic(shape, group, source) for group in CTA_GROUPS for source in sources),
-        lambda _: row.operands,
-        lambda mnemonic: _explain_copy(shape, mnemonic),
+        lambda _: [row.operands],
+        lambda mnemonic, _: _explain_copy(shape, mnemonic),
     )  # fmt: skip
 
 

@@ -12,9 +12,8 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import (
     spelled_rows,
 )
 from tilewright.dialects.cute_nvgpu.lattice import UMMA_ROWS, UmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Spelling, UmmaKind
-from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.listing import Listing, Lists
 from tilewright.tools.instructions.mma import multiplicands
 from tilewright.tools.instructions.umma_explained import explain
 
@@ -48,9 +47,8 @@ def _listing(op: str, kind: UmmaKind, spelling: Spelling, rows: tuple[UmmaRow, .
         tuple(
             mnemonic.text for mnemonic in mnemonics_of(op, kind) if mnemonic.spelling == spelling
         ),
-        lambda mnemonic: _lists(parse_mnemonic(mnemonic))[0],
-        lambda mnemonic: explain(parse_mnemonic(mnemonic), _lists(parse_mnemonic(mnemonic))),
-        lambda mnemonic: _lists(parse_mnemonic(mnemonic))[1:],
+        lambda mnemonic: _lists(parse_mnemonic(mnemonic)),
+        lambda mnemonic, lists: explain(parse_mnemonic(mnemonic), lists),
     )
 
 
@@ -91,7 +89,7 @@ def _modifiers(row: UmmaRow) -> Iterator[str]:
         yield f"collector::{usage}"
 
 
-def _lists(said: UmmaMnemonic) -> tuple[tuple[OperandForm, ...], ...]:
+def _lists(said: UmmaMnemonic) -> Lists:
     """The lists of operands: A by descriptor or in tensor memory, with lanes that are not written
     or without. A is in tensor memory where it is shifted."""
     row = said.rows[0]

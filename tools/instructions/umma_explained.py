@@ -109,11 +109,12 @@ def _descriptor(said: UmmaMnemonic) -> Iterator[str]:
 def _values(field: Coded) -> str:
     if field.codes is None:
         return "the number" + (f" >> {field.bits.shift}" if field.bits.shift else "")
-    spelled = {code: _word(value) for code, value in field.codes.items()}
+    spelled = {code: in_words(value) for code, value in field.codes.items()}
     return ", ".join(f"{code} {value}" for code, value in spelled.items())
 
 
-def _word(value: object) -> object:
+def in_words(value: object) -> object:
+    """A field's value in words."""
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 

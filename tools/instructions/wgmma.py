@@ -7,8 +7,7 @@ from tilewright.dialects.cute_nvgpu.atoms.operands import wgmma_operands
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma, wgmmas_of
 from tilewright.dialects.cute_nvgpu.lattice import WGMMA_ROWS, WgmmaRow
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.tools.instructions.listing import Listing
+from tilewright.tools.instructions.listing import Listing, Lists
 from tilewright.tools.instructions.mma import multiplicands
 from tilewright.tools.instructions.wgmma_explained import explain
 
@@ -31,13 +30,12 @@ def _listing(row: WgmmaRow) -> Listing:
             ("satfinite",) if row.satfinite else (),
         ),
         (atom.mnemonic for atom in wgmmas_of(row)),
-        lambda mnemonic: _operands(mnemonic, "ss"),
-        lambda mnemonic: explain(
-            parse_wgmma(mnemonic), _operands(mnemonic, "ss"), _operands(mnemonic, "rs")
-        ),
-        lambda mnemonic: (_operands(mnemonic, "rs"),),
+        _lists,
+        lambda mnemonic, lists: explain(parse_wgmma(mnemonic), *lists),
     )
 
 
-def _operands(mnemonic: str, kind: FragmentKind) -> tuple[OperandForm, ...]:
-    return wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind))
+def _lists(mnemonic: str) -> Lists:
+    """The operands with A in shared memory, and in registers."""
+    kinds: tuple[FragmentKind, ...] = "ss", "rs"
+    return [wgmma_operands(replace(parse_wgmma(mnemonic), frag_kind=kind)) for kind in kinds]

@@ -29,8 +29,8 @@ def _listing(row: WmmaAccessRow) -> Listing:
         f"{row.operand.lower()}: {row.element.name}",
         (majors[0], (*majors[1], *WMMA_SPACES)),
         starmap(row.mnemonic, product(row.majors, (None, *WMMA_SPACES))),
-        lambda mnemonic: wmma_access_operands(accesses()[mnemonic][0]),
-        lambda mnemonic: _explain(accesses()[mnemonic][0]),
+        lambda mnemonic: [wmma_access_operands(accesses()[mnemonic][0])],
+        lambda mnemonic, _: _explain(accesses()[mnemonic][0]),
     )
 
 

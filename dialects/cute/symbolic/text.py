@@ -11,66 +11,20 @@
 Spaces may stand between any two tokens. A layout without strides is column-major.
 """
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 
-from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, to_text
+from tilewright.dialects.cute.int_tuple import LayoutError, to_text
 from tilewright.dialects.cute.layout import Layout, make_unchecked
 from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic.layouts import Tile, column_major
-from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing, fits
-from tilewright.dialects.cute.text import MAX_DEPTH, LayoutParseError
-
-_DYNAMIC = r"\?(?:\s*\{\s*(?!\})(?:i(?P<width>\d+))?\s*(?:div\s*=\s*(?P<divisor>\d+))?\s*\})?"
-_TOKEN = re.compile(rf"\s*(-?\d+|{_DYNAMIC}|[^\s\d?])|\s*$", re.ASCII)
-
-_MOST_DIGITS = len(str(-(1 << 63)))
+from tilewright.dialects.cute.symbolic.scalar import MISSING, WIDTHS, Dynamic, Missing
+from tilewright.dialects.cute.text import LayoutParseError, LayoutReader
 
 
-class ValueReader:
-    """A cursor over the tokens of a value; every `read_` moves past what it returns."""
-
-    def __init__(self, text: str):
-        self.text = text
-        self.position = 0
-        self.token = ""
-        self.width: str | None = None
-        self.divisor: str | None = None
-        self.next()
-
-    def next(self) -> str:
-        """The current token, moving on to the one behind it; "" is the end."""
-        token = self.token
-        match = _TOKEN.match(self.text, self.position)
-        if match is None:
-            self.fail("a token")
-        self.token, self.width, self.divisor = match[1] or "", match["width"], match["divisor"]
-        self.position = match.end()
-        return token
-
-    def fail(self, expected: str) -> NoReturn:
-        got = f"'{self.token}'" if self.token else "the end"
-        at = self.position - len(self.token)
-        raise LayoutParseError(f"expected {expected}, got {got}", self.text, at)
-
-    def read(self, token: str) -> None:
-        if self.token != token:
-            self.fail(f"'{token}'")
-        self.next()
-
-    def read_integer(self) -> int:
-        if not (self.token[-1:].isdecimal() and self.token.isascii()):
-            self.fail("an integer")
-        if len(self.token) > _MOST_DIGITS or not fits(int(self.token), 64):
-            self.fail("an integer of 64 bits")
-        return int(self.next())
-
-    def read_natural(self) -> int:
-        if self.token.startswith("-"):
-            self.fail("a number that is not negative")
-        return self.read_integer()
+class ValueReader(LayoutReader):
+    """A cursor over the tokens of a value."""
 
     def read_scalar(self) -> int | Dynamic | Missing:
         if self.token == "x":
@@ -99,36 +53,10 @@ class ValueReader:
         if self.token == "/":
             self.next()
             value = Fraction(value, self.read_natural())
-        modes: list[int] = []
-        while self.token == "@":
-            self.next()
-            modes.append(self.read_natural())
-            if modes[-1] >= MAX_DEPTH:
-                self.fail(f"a mode below {MAX_DEPTH}")
-        if isinstance(value, Fraction) and not modes:
+        value = self.read_basis(value)
+        if isinstance(value, Fraction):
             self.fail("'@'")
-        return ScaledBasis(value, tuple(reversed(modes))) if modes else value
-
-    def read_tuple(self, leaf: Callable[[], Any], brackets: str = "(,)", depth: int = 0) -> Any:
-        """A leaf, or a tuple of them nested at most MAX_DEPTH deep."""
-        opening, separator, closing = brackets
-        if self.token != opening:
-            return leaf()
-        if depth == MAX_DEPTH:
-            self.fail(f"a tuple nested at most {MAX_DEPTH} deep")
-        self.next()
-        modes: list[Any] = []
-        while self.token != closing:
-            modes.append(self.read_tuple(leaf, brackets, depth + 1))
-            if self.token != separator:
-                break
-            self.next()
-            if self.token == closing:
-                self.fail("a mode")
-        if self.token != closing:
-            self.fail(f"'{separator}' or '{closing}'")
-        self.next()
-        return tuple(modes)
+        return value
 
     def read_layout(self) -> Layout:
         shape = self.read_tuple(self.read_scalar)
@@ -146,16 +74,9 @@ class ValueReader:
             return None
         return self.read_layout()
 
-    def read_swizzle(self) -> Swizzle:
+    def read_legal_swizzle(self) -> Swizzle:
         at = self.position
-        self.read("S")
-        self.read("<")
-        bits = self.read_natural()
-        self.read(",")
-        base = self.read_natural()
-        self.read(",")
-        shift = self.read_integer()
-        self.read(">")
+        bits, base, shift = self.read_swizzle()
         if bits + base + abs(shift) > 32:
             raise LayoutParseError(
                 f"expected bits + base + |shift| <= 32, got S<{bits},{base},{shift}>", self.text, at
@@ -166,7 +87,7 @@ class ValueReader:
             raise LayoutParseError(str(error), self.text, at) from error
 
     def read_composed(self) -> ComposedLayout:
-        inner = self.read_swizzle() if self.token == "S" else self.read_layout()
+        inner = self.read_legal_swizzle() if self.token == "S" else self.read_layout()
         self.read("o")
         offset = self.read_tuple(self.read_scalar)
         self.read("o")
@@ -180,7 +101,7 @@ _READERS: dict[str, Callable[[ValueReader], Any]] = {
     "stride": lambda r: r.read_tuple(r.read_stride_leaf),
     "layout": ValueReader.read_layout,
     "tile": ValueReader.read_tile,
-    "swizzle": ValueReader.read_swizzle,
+    "swizzle": ValueReader.read_legal_swizzle,
     "composed_layout": ValueReader.read_composed,
 }
 """How a value of each kind is read."""
@@ -193,8 +114,7 @@ def read_value(kind: str, text: str) -> Any:
     """The value of a kind that is written as `text`. Raises LayoutParseError."""
     reader = ValueReader(text)
     value = _READERS[kind](reader)
-    if reader.token:
-        reader.fail("the end")
+    reader.read_end()
     return value
 
 

@@ -8,7 +8,7 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.ancestors import descendants, terminator
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -149,8 +149,7 @@ def _fly(
 ) -> None:
     """Say which MMAs of the iteration before are in flight, and that what a loop carries is their
     results."""
-    last = op.region.block.last_op
-    assert last is not None
+    last = terminator(op.region.block)
     for product, flight in flights.items():
         value = values[list(last.operands).index(product.results[0])]
         tile = kernel[value]

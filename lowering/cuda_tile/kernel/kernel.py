@@ -18,8 +18,8 @@ from typing import Any, Protocol
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.traits import IsTerminator
 
+from tilewright.dialects.ancestors import body_ops
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, MemoryFenceAliasTkoOp, TokenOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
@@ -399,10 +399,8 @@ class EntryLowering:
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block but its terminator."""
-        last = block.last_op
-        for op in block.ops:
-            if op is not last or not op.has_trait(IsTerminator):
-                self.lower(op)
+        for op in body_ops(block):
+            self.lower(op)
 
     def lower(self, op: Operation) -> None:
         """Lower one op by its rule, unless it is `postponed`. Raises OpError where there is

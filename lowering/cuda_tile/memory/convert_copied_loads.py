@@ -39,13 +39,13 @@ from tilewright.lowering.cuda_tile.memory.convert_views import prefetch_ahead
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.pipelines.ring import at_iteration
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import (
+from tilewright.passes.cuda_tile.analysis.copied_loads import (
     CopiedLoad,
     CopiedLoads,
     CopiedLoop,
     LineKey,
-    Load,
 )
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import Load
 from tilewright.passes.cuda_tile.analysis.prefetched_loads import AHEAD
 from tilewright.passes.cuda_tile.analysis.stages import is_alone
 from tilewright.passes.cuda_tile.layouts.shared_matrices import ALIGNMENT

@@ -17,7 +17,7 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.access import MaskedAccess
 from tilewright.lowering.cuda_tile.memory.convert_pointers import pointed
 from tilewright.lowering.cuda_tile.memory.convert_views import tile_accesses
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK
 
 

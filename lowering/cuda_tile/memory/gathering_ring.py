@@ -20,8 +20,8 @@ from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.copied_tile import copy_tile
 from tilewright.lowering.cuda_tile.pipelines.ring import Ring, StagePlace, at_iteration
 from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, places_of
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.cost_model import WARPGROUP
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits

@@ -20,6 +20,7 @@ from functools import partial
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
@@ -181,8 +182,7 @@ class LateProduct(LoopPart):
 
     @property
     def _last_op(self) -> Operation:
-        last = self._kernel.emitter.block.last_op
-        assert last is not None
+        last = terminator(self._kernel.emitter.block)
         return last
 
     def _next_place(self) -> StagePlace:

@@ -15,6 +15,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr, f32, i32
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
@@ -102,8 +103,7 @@ class Fold:
             kernel.place(block.args[2 * i], scalar, [accumulator])
             kernel.place(block.args[2 * i + 1], scalar, [element])
         kernel.lower_block(block)
-        last = block.last_op
-        assert last is not None
+        last = terminator(block)
         values = [kernel.scalar(value) for value in last.operands]
         kernel.at(self.op)
         return values

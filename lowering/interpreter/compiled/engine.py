@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, is_array
 from tilewright.lowering.interpreter.compiled.llvm import LANES
 from tilewright.lowering.interpreter.compiled.memory import LOG_ROW, MOST_WORDS, BufferRow, Env
 from tilewright.lowering.interpreter.compiled.native import NOWHERE, Native
@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.machine.last_accesses import LastAccesses
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import CodeBlock
-from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined, is_array
+from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined
 
 LOG_ENTRIES = 1 << 16
 

@@ -15,9 +15,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tilewright.dialects.frozen import entity
-from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.array_types import AnyArray, is_array
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
-from tilewright.lowering.interpreter.values import Lanes, is_array
+from tilewright.lowering.interpreter.values import Lanes
 
 FIRST = 256
 """The turns after which a state is taken first."""

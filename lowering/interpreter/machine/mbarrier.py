@@ -14,7 +14,12 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array, UInt8Array
+from tilewright.lowering.interpreter.array_types import (
+    BoolArray,
+    Int32Array,
+    Int64Array,
+    UInt8Array,
+)
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.machine.mbarrier_phases import Mbarrier
@@ -251,13 +256,11 @@ class Mbarriers:
         """Where the mbarriers are that a commit arrives at: the one at the address or, with a mask,
         those at the same place in the CTAs of the cluster whose bits are set; of a `pair` in the
         CTAs of their pairs whose ranks are even, or odd, as that of the address is."""
-        bytes_ = self._shared.places(
-            np.array([lane]), np.array([address]), MBARRIER_BYTES, "access"
-        )
-        own = int(bytes_[0, 0])
+        asked = np.array([lane]), np.array([address])
         if mask is None:
-            return self.find(np.array([lane]), np.array([address])).tolist()
-        cta, offset = divmod(own, self._shared.stride)
+            return self.find(*asked).tolist()
+        own = self._shared.places(*asked, MBARRIER_BYTES, "access")[0, 0]
+        cta, offset = divmod(int(own), self._shared.stride)
         first = cta // self._cluster * self._cluster
         if not mask or mask >> self._cluster:
             raise Fault(
@@ -305,16 +308,25 @@ class Mbarriers:
                 f"arrives at {self._named(barrier)}, whose phase {barrier.phase} waits for no more "
                 f"than its {barrier.expected} arrivals"
             )
-        known = self._clocks.seen[lane].copy()
+        self._complete(barrier, self._clocks.seen[lane].copy(), arrivals=1)
+        return phase
+
+    def _complete(
+        self, barrier: Mbarrier, known: Int32Array, also: Callable[[], None] = lambda: None, *,
+        arrivals: int = 0, count: int = 0,
+    ) -> None:  # fmt: skip
+        """The phase waits for so many arrivals and bytes no longer, as soon as what something has
+        started is over and what `also` happens then has; whoever waits knows what is `known`."""
 
         def land() -> None:
+            also()
             barrier.known = together(barrier.known, known)
+            barrier.bytes -= count
+            barrier.pending -= arrivals
             barrier.arrived.asynchronous = True
-            barrier.pending -= 1
             barrier.settle()
 
         self._schedule.complete(land)
-        return phase
 
     def _check_fenced(self, barrier: Mbarrier) -> None:
         if not barrier.fenced:
@@ -324,18 +336,10 @@ class Mbarriers:
             )
 
     def land(
-        self,
-        lane: int,
-        place: int,
-        places: Int64Array,
-        data: UInt8Array,
-        again: Callable[[], UInt8Array],
-        op: int,
-        change: Callable[..., Bits] | None = None,
-        *,
-        generic: bool = False,
-        needs_fence: bool = True,
-    ) -> tuple[int, int]:
+        self, lane: int, place: int, places: Int64Array, data: UInt8Array,
+        again: Callable[[], UInt8Array], op: int, change: Callable[..., Bits] | None = None, *,
+        generic: bool = False, needs_fence: bool = True,
+    ) -> tuple[int, int]:  # fmt: skip
         """The bytes of a copy land, and the phase of the mbarrier at `place` waits for them no
         longer; its clock and number. A copy that lands late reads its source `again`, but for one
         that combines, as a `change`."""
@@ -363,15 +367,7 @@ class Mbarriers:
         # The copy began after the phases that its thread had waited for were over.
         waited, columns = np.zeros_like(self._clocks.seen[lane]), [*chain(*self._columns.values())]
         waited[columns] = self._clocks.seen[lane, columns]
-
-        def land() -> None:
-            also()
-            barrier.known = together(barrier.known, waited)
-            barrier.bytes -= count
-            barrier.arrived.asynchronous = True
-            barrier.settle()
-
-        self._schedule.complete(land)
+        self._complete(barrier, waited, also, count=count)
         self._check_bytes(barrier, 0)
 
     # Waiting
@@ -398,9 +394,8 @@ class Mbarriers:
         return -1 if barrier is None else (barrier.phase + 1) % 2
 
     def resume(
-        self, lanes: Lanes, places: Int64Array, parity: Int64Array,
-        cluster: BoolArray,
-    ) -> None:  # fmt: skip
+        self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray
+    ) -> None:
         """Let threads know what those knew who completed the phases that they waited for."""
         for place in np.unique(places).tolist():
             there = lanes[places == place]
@@ -425,9 +420,8 @@ class Mbarriers:
         self._watched = [seen for seen in self._watched if seen[0] not in lanes]
 
     def deadlock(
-        self, lanes: Lanes, places: Int64Array, parity: Int64Array,
-        cluster: BoolArray,
-    ) -> str:  # fmt: skip
+        self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray
+    ) -> str:
         """The wait as a diagnostic says it, where nothing will complete it."""
         place = int(places[0])
         same = lanes[places == place]
@@ -450,10 +444,9 @@ class Mbarriers:
 
     def progress(self) -> list[int]:
         """How far the phases are that threads may wait for."""
-        barriers = sorted(self._at.items())
         return [
             number
-            for place, barrier in barriers
+            for place, barrier in sorted(self._at.items())
             for number in (place, barrier.phase % 2, barrier.pending, barrier.bytes)
         ]
 

@@ -14,13 +14,12 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.scalars import SetpOp
-from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, is_array
 from tilewright.lowering.interpreter.builder import Step, nothing
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.deciding import LOADS
 from tilewright.lowering.interpreter.timeline.turns import Slots
-from tilewright.lowering.interpreter.values import is_array
 
 LONGEST = 32
 """The turns of a loop in a period at most."""

@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.ptx.functions import CallOp, PassedPart, parts_of
-from tilewright.lowering.ptx.parsing.flow import CALL, passed
 from tilewright.lowering.ptx.parsing.instructions import reads
 from tilewright.lowering.ptx.parsing.memory import stored_bits
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.signatures import CALL, passed
 
 
 @reads("call")

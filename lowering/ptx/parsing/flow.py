@@ -8,11 +8,11 @@ from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity, factory
-from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.reader import ReadingRule, constant_bits
+from tilewright.lowering.ptx.parsing.reader import ReadingRule
+from tilewright.lowering.ptx.parsing.signatures import CALL, Callee, passed, signature, types_of
 from tilewright.lowering.ptx.parsing.ssa import Variable
-from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
 _FLOW = frozenset(("bra", "ret", "exit", "call"))
@@ -91,81 +91,6 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 
 
 @entity
-class Callee:
-    """A function that is called: its parameters with their declarations, behind the results, of
-    which there are so many, the types of all, its statements, if it has a body, how it is read, and
-    whether its address is taken. It is a `function` by itself, or its body takes the place of
-    calls."""
-
-    name: str
-    parameters: dict[str, PtxStatement]
-    results_count: int
-    types: list[str]
-    head: PtxStatement
-    statements: list[PtxStatement] | None
-    read: "Callable[[Callee], FuncOp | None]"
-    is_taken: bool = True
-
-    @property
-    def function(self) -> FuncOp | None:
-        """The function by itself, where it is one."""
-        return self.read(self)
-
-    @property
-    def declared_types(self) -> list[str]:
-        """The types of its results and parameters as they are declared."""
-        return [declared.text.split()[-2][1:] for declared in self.parameters.values()]
-
-    @property
-    def results(self) -> list[str]:
-        """The names of its results."""
-        return [*self.parameters][: self.results_count]
-
-    @property
-    def inputs(self) -> list[str]:
-        """The names of its parameters."""
-        return [*self.parameters][self.results_count :]
-
-
-_TYPE = re.compile(r"\.([bfsu]\d+)\b[^,()\[]*(\[\d+\])?")
-
-
-def parameter_types(text: str) -> list[str]:
-    """The types of the results and parameters of a function's head or of a prototype: how many
-    bits, and how many elements."""
-    lists = text.split(")")[:2] if text.lstrip().startswith("(") else ["", text]
-    return [
-        "".join((";" * (not place), type_[1:], size))
-        for place, one in enumerate(lists) for type_, size in _TYPE.findall(one)
-    ]  # fmt: skip
-
-
-CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
-
-
-def passed(
-    call: re.Match[str], callee: Callee, scope: Names, position: int
-) -> tuple[list[str], list[str]]:
-    """The results and arguments of a call. Raises PtxError unless there are as many as the function
-    has, variables or, as arguments, constants."""
-    results, given = (re.findall(r"[^\s,]+", some or "") for some in (call[1], call[3]))
-    for what, some, legal in (
-        ("arguments", given, callee.inputs), ("results", results, callee.results)
-    ):  # fmt: skip
-        if len(some) != len(legal):
-            raise PtxError(
-                f"expected {len(legal)} {what} of {callee.name}, got {len(some)}", position
-            )
-    for place, name in enumerate((*results, *given)):
-        is_result = place < len(results)
-        if scope.find(name) is None and (
-            is_result or constant_bits(name, callee.declared_types[place]) is None
-        ):
-            raise PtxError(f"expected a variable that is declared, got {name}", position)
-    return results, given
-
-
-@entity
 class Flow:
     """The parts of a kernel, in the order of the text. `is_guarded` says of a mnemonic that its op
     takes a predicate: other instructions have a block of their own under one. `declare` makes a
@@ -212,13 +137,13 @@ class Flow:
                 case _:
                     pass
 
-    def _of_prototype(self, text: str) -> list[str]:
+    def _of_prototype(self, prototype: PtxStatement) -> list[str]:
         """The functions whose results and parameters are of the types of a prototype, and whose
         address is taken."""
-        types = parameter_types(text)
+        types = types_of(signature(prototype))
         return [
             name for name, callee in self.callees.items()
-            if callee.types == types and callee.is_taken
+            if callee.is_taken and types_of(signature(callee.head)) == types
         ]  # fmt: skip
 
     def finish(self) -> None:
@@ -333,20 +258,20 @@ class Flow:
                 f"expected no recursion, got a call of {callee.name} in itself", statement.position
             )
         results, inputs = passed(call, callee, scope, statement.position)
-        given = [*results, *inputs]
         outer = scope
         while outer.outer is not None and outer.outer.outer is not None:
             outer = outer.outer
         inner, before, after = Names(outer.outer), list[PtxStatement](), list[PtxStatement]()
-        for place, (name, parameter) in enumerate(zip(given, callee.parameters, strict=True)):
-            declared, known = callee.parameters[parameter], scope.find(name)
-            type_ = callee.declared_types[place]
-            is_result, is_register = place < len(results), declared.name == ".reg"
+        for place, (name, declared) in enumerate(
+            zip((*results, *inputs), callee.parameters, strict=True)
+        ):
+            parameter, type_, known = declared["name"], declared["type"], scope.find(name)
+            is_result, is_register = place < len(results), declared[0].startswith(".reg")
             if isinstance(known, Symbol) or (known and is_result and is_register):
                 inner.names[parameter] = known
                 continue
             # A register is given by its value: the function may write its own.
-            self.declare(declared, inner)
+            self.declare(callee.declared(declared), inner)
             if known is not None:
                 inner.names[name := f"%$given{place}"] = known
             if is_register:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
@@ -14,10 +15,10 @@ from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.ptx.functions import FuncOp, parts_of
 from tilewright.lowering.ptx.parsing.calls import read_parts
-from tilewright.lowering.ptx.parsing.flow import Callee
-from tilewright.lowering.ptx.parsing.kernels import PARAMETER, KernelReading
+from tilewright.lowering.ptx.parsing.kernels import KernelReading
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader
+from tilewright.lowering.ptx.parsing.signatures import Callee
 from tilewright.lowering.ptx.parsing.ssa import Variable
 from tilewright.lowering.ptx.parsing.statements import PtxError, PtxStatement
 
@@ -37,12 +38,12 @@ class FunctionReading(KernelReading):
         """The function. Raises PtxError for one that can only be a part of its callers: what is
         passed is not in parts, it has variables in shared memory, or it ends the kernel."""
         callee, self._scope = self.callee, Names(self.outer)
-        for declared in callee.parameters.values():
-            self._declare(declared, self._scope)
+        for declared in callee.parameters:
+            self._declare(callee.declared(declared), self._scope)
         head = f"{self.head.name} {self.head.text}"
         returns, parameters = (
-            ArrayAttr([self._passed(name) for name in names])
-            for names in (callee.results, callee.inputs)
+            ArrayAttr(list(map(self._passed, declared)))
+            for declared in (callee.results, callee.inputs)
         )
         properties: dict[str, Attribute] = {
             "sym_name": StringAttr(callee.name), "parameters": parameters, "returns": returns
@@ -72,7 +73,7 @@ class FunctionReading(KernelReading):
             raise self._fail(f"expected a function that returns, got {callee.name}")
         first, given = flow.parts[0].block, dict[Variable, SSAValue]()
         for part in parts_of(parameters):
-            known = self._scope.find(callee.inputs[part.variable])
+            known = self._scope.find(callee.inputs[part.variable]["name"])
             if isinstance(known, Symbol):
                 known = known.part(part.offset, part.register.kind.data, part.width)
             assert known is not None
@@ -87,22 +88,22 @@ class FunctionReading(KernelReading):
 
     def _returned(self, reader: Reader) -> Sequence[SSAValue]:
         reader.scope = self._scope
-        return read_parts(reader, self.callee.results, parts_of(self._returns))
+        return read_parts(
+            reader, [one["name"] for one in self.callee.results], parts_of(self._returns)
+        )
 
     def _fail(self, message: str) -> PtxError:
         return PtxError(message, self.head.position)
 
-    def _passed(self, name: str) -> StringAttr:
+    def _passed(self, declared: re.Match[str]) -> StringAttr:
         """The type of a variable that is passed: of bytes with the parts that the function loads or
         stores, the widest where one is in another."""
-        declared = self.callee.parameters[name]
-        match = PARAMETER.fullmatch(f"{declared.name} {declared.text}")
-        assert match is not None
-        number_, width = _number(match["type"])
+        name, size, align = declared.group("name", "size", "align")
+        number_, width = _number(declared["type"])
         accessed = sorted(
             {place for one in self.body for place in _places(one, name)}, reverse=True
         )
-        if match["size"] is None:
+        if size is None:
             return StringAttr(next((type_ for w, _, type_ in accessed if w == width), number_))
         parts = list[tuple[int, int, str]]()
         for width_, start, type_ in accessed:
@@ -114,13 +115,8 @@ class FunctionReading(KernelReading):
                 parts.append((width_, start, type_))
         if not parts:
             raise self._fail(f"expected parts of {name}")
-        size = int(match["size"]) * width
-        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=_start))
-        return StringAttr(f"bytes{size}_{match['align'] or width} {words}")
-
-
-def _start(part: tuple[int, int, str]) -> int:
-    return part[1]
+        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=itemgetter(1)))
+        return StringAttr(f"bytes{int(size) * width}_{align or width} {words}")
 
 
 def _number(type_: str) -> tuple[str, int]:

@@ -22,7 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
 from tilewright.dialects.fields import FieldsOp, number
-from tilewright.dialects.ptx import registers, scalars
+from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.carry import CarryOp
 from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp, RowOp, ScalarOp
@@ -87,7 +87,7 @@ def _by_words() -> dict[tuple[str, ...], str]:
 def scalar_rule(mnemonic: str) -> ReadingRule | None:
     """The rule of a form of a scalar instruction."""
     name, _, suffix = mnemonic.partition(".")
-    row, op = SCALARS[name], scalars.SCALAR_OPS[name]
+    row = SCALARS[name]
     if (form := row.forms.get(suffix)) is None:
         return _carry(mnemonic)
     types, result = form.types, REGISTER_OF[form.result]
@@ -110,12 +110,12 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
             # A tensor map comes as its generic address.
             reader.give(dest, inputs[0])
             return
-        result = reader.add(op.of(suffix, inputs[: len(types)])).results[0]
+        result = reader.scalar(mnemonic, *inputs[: len(types)])
         for third in inputs[len(types) :]:
-            result = reader.add(op.of(suffix, [result, third])).results[0]
+            result = reader.scalar(mnemonic, result, third)
         reader.give(dest, result)
         if negated:
-            reader.give(negated, reader.add(scalars.NotOp.of("pred", [result])).results[0])
+            reader.give(negated, reader.scalar("not.pred", result))
 
     made = ReadingRule(rule, kind=result)
     return resizing(made, _WIDENED.get(form.result, form.result)) if name == "cvt" else made
@@ -288,9 +288,7 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
-        made = self.op.__new__(self.op)
-        FieldsOp.__init__(made, **fields)
-        reader.add(made)
+        made = reader.add(self.op.of_fields(**fields))
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
 

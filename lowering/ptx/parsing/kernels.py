@@ -45,11 +45,12 @@ from tilewright.dialects.ptx.functions import RetOp
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.parsing import calls, composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
-from tilewright.lowering.ptx.parsing.flow import BodyPart, Callee, Flow
+from tilewright.lowering.ptx.parsing.flow import BodyPart, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variables
 from tilewright.lowering.ptx.parsing.refused import why_unread
+from tilewright.lowering.ptx.parsing.signatures import Callee, parameters, signature
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.variables import ModuleVariables
@@ -57,10 +58,6 @@ from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 RULES_OF = (calls, composed, matrices, memory, moves)
 """Importing them fills the table of rules."""
 
-PARAMETER = re.compile(
-    rf"\.(?:param|reg)\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+"
-    rf"(?:\.ptr\s*(?:\.\w+\s+)*?(?:\.align\s+\d+\s+)?)?(?P<name>{NAME})\s*(?:\[(?P<size>\d+)\])?"
-)
 _LOC = re.compile(r"(\d+)\s+(\d+)\s+(\d+)")
 _NO_METADATA = NoneAttr()
 _WHOLE_NAMES = re.compile(rf"(?<![.\w$]){NAME}")
@@ -118,21 +115,20 @@ class KernelReading:
 
     def entry(self) -> EntryOp:
         """The kernel. Raises PtxError."""
-        name, parameters, rest = _head(self.head)
+        head = signature(self.head)
+        if head is None:
+            raise PtxError("expected the name of a kernel behind .entry", self.head.position)
+        given, name = parameters(head["inputs"]), head["name"]
+        known = [match for match in given if match]
+        if len(known) < len(given):
+            raise PtxError("expected parameters such as `.param .u64 name`", self.head.position)
         outer = Names(self.outer)
         scope = Names(outer)
         flow = self._flow()
         first = flow.parts[0].block
-        addressed = self._addressed({match["name"] for match in parameters})
-        kinds = [
-            "u64" if kind == "bytes8_8" and self._is_word(match["name"])
-            else f"bytes{width}_{width}" if width and match["name"] in addressed
-            else kind
-            for match in parameters
-            for kind in [_parameter_type(match, self.head.position)]
-            for width in [0 if match["size"] else int(kind[1:]) // 8]
-        ]  # fmt: skip
-        for match, kind in zip(parameters, kinds, strict=True):
+        addressed = self._addressed({match["name"] for match in known})
+        kinds = [self._parameter_type(match, addressed) for match in known]
+        for match, kind in zip(known, kinds, strict=True):
             argument = first.insert_arg(reg(parameter_register(kind) or ""), len(first.args))
             outer.names[match["name"]] = Symbol(
                 "param",
@@ -146,9 +142,10 @@ class KernelReading:
         flow.finish()
         region, reader = self._read(flow.parts, scope, {})
         shared = reader.memory
-        names = [match["name"].removeprefix(f"{name}_") for match in parameters]
+        names = [match["name"].removeprefix(f"{name}_") for match in known]
         bounds = {
-            word: [int(n) for n in numbers.split(",")] for word, numbers in _EXTENTS.findall(rest)
+            word: [int(n) for n in numbers.split(",")]
+            for word, numbers in _EXTENTS.findall(head["rest"])
         }
         block, most, cluster = (
             [*bounds[word], 1, 1][:3] if word in bounds else None
@@ -163,7 +160,7 @@ class KernelReading:
         for name, word in ((MIN_CTAS, "minnctapersm"), (MAX_REGISTERS, "maxnreg")):
             if word in bounds:
                 op.attributes[name] = IntegerAttr(bounds[word][0], i32)
-        if ".explicitcluster" in rest:
+        if ".explicitcluster" in head["rest"]:
             op.attributes[EXPLICIT_CLUSTER] = UnitAttr()
         if len(places := list(shared.places.values())) > 1:
             op.attributes[SHARED_VARIABLES] = DenseArrayBase.from_list(i64, places)
@@ -182,6 +179,22 @@ class KernelReading:
             for name in names.intersection(_WHOLE_NAMES.findall(one.text.partition(",")[2]))
             if one.name[0] == "m" or not one.text.endswith((f"[{name}]", f"[{name}+0]"))
         }
+
+    def _parameter_type(self, match: re.Match[str], addressed: set[str]) -> str:
+        """The type of a parameter."""
+        type_, size, align = match.group("type", "size", "align")
+        if size is not None:
+            if (size, align) == ("128", "64"):
+                return TENSORMAP
+            is_word = (size, align) == ("8", "8") and self._is_word(match["name"])
+            return "u64" if is_word else f"bytes{size}_{align or 1}"
+        if type_ not in (*REGISTER_OF, "b8"):
+            legal = ", ".join(REGISTER_OF)
+            raise PtxError(f"expected a type of {legal}, got {type_}", self.head.position)
+        width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
+        if match["name"] in addressed:
+            return f"bytes{width // 8}_{width // 8}"
+        return type_ if type_ in ("f32", "f64") else f"u{width}"
 
     def _is_word(self, name: str) -> bool:
         """Bytes that are read as one number alone are one, and may be a pointer."""
@@ -318,38 +331,12 @@ class KernelReading:
         return op
 
 
-def _parameter_type(match: re.Match[str], position: int) -> str:
-    """The type of a parameter."""
-    type_, size, align = match["type"], match["size"], match["align"]
-    if size is not None:
-        is_map = (size, align) == ("128", "64")
-        return TENSORMAP if is_map else f"bytes{size}_{align or 1}"
-    if type_ not in (*REGISTER_OF, "b8"):
-        raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
-    width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
-    return type_ if type_ in ("f32", "f64") else f"u{width}"
-
-
 def _takes_predicate(mnemonic: str) -> bool:
     try:
         rule = rule_of(mnemonic)
     except Illegal:
         return False
     return rule is not None and rule.guarded
-
-
-def _head(head: PtxStatement) -> tuple[str, list[re.Match[str]], str]:
-    """The name of a kernel, its parameters, and what follows these. Raises PtxError."""
-    text = f"{head.name} {head.text}"
-    match = re.search(rf"\.entry\s+({NAME})\s*(?:\(([^)]*)\))?(.*)", text, re.DOTALL)
-    if match is None:
-        raise PtxError("expected the name of a kernel behind .entry", head.position)
-    parameters = [
-        PARAMETER.fullmatch(one.strip()) for one in (match[2] or "").split(",") if one.strip()
-    ]
-    if None in parameters:
-        raise PtxError("expected parameters such as `.param .u64 name`", head.position)
-    return match[1], parameters, match[3]  # type: ignore[return-value]
 
 
 def _threaded(

@@ -1,6 +1,7 @@
 """Matrix instructions as ops: their operands by the atom that the mnemonic names."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
@@ -69,8 +70,7 @@ def _mma(mnemonic: str) -> ReadingRule | None:
                     )
                 case _:
                     inputs.append(reader.list_of(words_of(source), form.register))  # type: ignore[attr-defined]
-        made = reader.add(op(inputs, atom, selectors))
-        reader.give_list(words_of(dest), made.results[0])
+        reader.give_list(words_of(dest), reader.result(op(inputs, atom, selectors)))
 
     return ReadingRule(rule, kind=atom.registers("D")[0])
 
@@ -111,14 +111,11 @@ def _wgmma(mnemonic: str) -> ReadingRule | None:
         _chosen(reader, fields, "scale_d", scale)
         # What is not read may be what nothing has written.
         fields["c"] = (
-            reader.add(UndefOp(reg(kind, len(names)))).results[0] if fields.get("zero")
+            reader.result(UndefOp(reg(kind, len(names)))) if fields.get("zero")
             else reader.list_of(names, kind)
         )  # fmt: skip
         fields["d"] = fields["c"].type
-        made = wgmma.WgmmaOp.__new__(wgmma.WgmmaOp)
-        super(wgmma.WgmmaOp, made).__init__(**fields)
-        reader.add(made)
-        reader.give_list(names, made.d)
+        reader.give_list(names, reader.result(wgmma.WgmmaOp.of_fields(**fields)))
 
     return ReadingRule(rule, kind=kind)
 
@@ -154,10 +151,9 @@ def _access(mnemonic: str) -> ReadingRule | None:
 
 
 def _commit(mnemonic: str) -> ReadingRule | None:
-    for row in (TMEM_COMMIT, TMEM_COMMIT_MULTICAST):
-        for group in CTA_GROUPS:
-            if row.mnemonic(group) == mnemonic:
-                return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
+    for row, group in product((TMEM_COMMIT, TMEM_COMMIT_MULTICAST), CTA_GROUPS):
+        if row.mnemonic(group) == mnemonic:
+            return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
     return None
 
 
@@ -171,20 +167,11 @@ def _reduction(mnemonic: str) -> ReadingRule | None:
 
 
 def _tmem_copy(mnemonic: str) -> ReadingRule | None:
-    for shape in TMEM_COPY_SHAPES:
-        for group in (1, 2):
-            for source in (None, *TMEM_COPY.formats):
-                if TMEM_COPY.mnemonic(TMEM_COPY_SHAPES[shape], group, source) == mnemonic:
-                    properties = {"shape": shape, "cta_group": group, "source_format": source}
-                    return by_fields(tcgen05_memory.CpOp, properties, TMEM_COPY.operands)
+    for shape, group, source in product(TMEM_COPY_SHAPES, CTA_GROUPS, (None, *TMEM_COPY.formats)):
+        if TMEM_COPY.mnemonic(TMEM_COPY_SHAPES[shape], group, source) == mnemonic:
+            properties = {"shape": shape, "cta_group": group, "source_format": source}
+            return by_fields(tcgen05_memory.CpOp, properties, TMEM_COPY.operands)
     return None
-
-
-_FIELDS = {
-    "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta-tmem": "metadata",
-    "idesc": "idesc", "disable-output-lane": "lanes", "scale-A-tmem": "sfa", "scale-B-tmem": "sfb",
-    "zero-column-mask-desc": "zero_column_mask",
-}  # fmt: skip
 
 
 def _umma(mnemonic: str) -> ReadingRule | None:
@@ -196,21 +183,20 @@ def _umma(mnemonic: str) -> ReadingRule | None:
         masked = any(operand.kind == "vector" for operand in written)
         fields: dict[str, Any] = {"form": mnemonic.removeprefix("tcgen05.mma.")}
         for form, operand in zip(umma_operands(said, place, masked=masked), written, strict=False):
-            if form.name == "enable-input-d":
+            [field] = Tcgen05MmaOp.fields_of(form)
+            if field == "accumulates":
                 _chosen(reader, fields, "enable_input_d", operand)
-            elif form.name == "scale-input-d":
-                fields["scale_input_d"] = operand.value
+            elif field == "scale_input_d":
+                fields[field] = operand.value
             elif operand.kind == "vector":
-                fields["lanes"] = reader.list_of(words_of(operand), "b32")
+                fields[field] = reader.list_of(words_of(operand), "b32")
             else:
-                kind = "b64" if form.name.endswith("desc") and form.name != "idesc" else "b32"
-                fields[_FIELDS[form.name]] = (
+                kind = "b64" if form.name.endswith("-desc") else "b32"
+                fields[field] = (
                     reader.address(operand, kind, apart=False)[0] if operand.kind == "address"
                     else reader.take(operand.text, kind)
                 )  # fmt: skip
-        made = Tcgen05MmaOp.__new__(Tcgen05MmaOp)
-        super(Tcgen05MmaOp, made).__init__(**fields)
-        reader.add(made)
+        reader.add(Tcgen05MmaOp.of_fields(**fields))
 
     return ReadingRule(rule)
 

@@ -5,7 +5,7 @@ import re
 from functools import cache, partial
 from typing import Any
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
@@ -37,7 +37,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
-from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
+from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx import (
     atomics,
@@ -54,6 +54,7 @@ from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.lowering.ptx.parsing.instructions import (
     by_fields,
     composes,
+    pieces,
     reads,
     resizing,
     rule_of,
@@ -115,7 +116,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text) if source.items else None
     if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, _low_bits(reader, reader.parameter(source), symbol.name))
+        reader.give(dest.text, _whole(reader, symbol, source))
     elif isinstance(symbol, Symbol) and symbol.value is None:
         names = [item.text for item in dest.items] or [dest.text]
         width = int(reader.resizes[1:])
@@ -126,18 +127,24 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         load.read(reader, operands)
 
 
-def _low_bits(reader: Reader, value: Value, name: str) -> Value:
-    """Those of the parameter of a name that an access of a narrower type loads."""
-    type_ = reader.resizes
-    width = int(type_[1:])
-    if width == width_of(value):
+def _whole(reader: Reader, symbol: Symbol, source: Written) -> SSAValue:
+    """The value of a kernel's parameter, or the low bits that a narrower access loads."""
+    value, width = symbol.value, int(reader.resizes[1:])
+    if symbol.space != "param":
+        raise reader.fail(f"expected a parameter, got {symbol.name}")
+    if value is None or source.value:
+        raise reader.fail(f"expected the whole of {symbol.name}, got {source.text}")
+    if width == (given := width_of(value)):
         return value
-    if width > width_of(value):
-        raise reader.fail(f"expected at most {width_of(value)} bits of {name}, got {type_}")
-    whole = reader.register(value, f"b{width_of(value)}")
-    if width == 8:
-        return reader.resized(reader.resized(whole, "b16"), "b16", "u8")
-    return reader.resized(whole, REGISTER_OF[type_])
+    if width > given:
+        raise reader.fail(f"expected at most {given} bits of {symbol.name}, got {reader.resizes}")
+    return _low_bits(reader, reader.register(value, f"b{given}"), width)
+
+
+def _low_bits(reader: Reader, whole: SSAValue, width: int) -> SSAValue:
+    """So many low bits of a register."""
+    low = reader.resized(whole, f"b{max(width, 16)}")
+    return low if width > 8 else reader.resized(low, "b16", "u8")
 
 
 def stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Value:
@@ -152,10 +159,8 @@ def stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Valu
             whole = reader.register(value, f"b{width_of(value)}")
             if before:
                 amount = reader.constant(before, "b32")
-                shift = scalars.ShrOp.of(f"u{width_of(value)}", [whole, amount])
-                whole = reader.add(shift).results[0]
-            low = reader.resized(whole, kind)
-            return low if width > 8 else reader.resized(low, kind, "u8")
+                whole = reader.scalar(f"shr.u{width_of(value)}", whole, amount)
+            return _low_bits(reader, whole, width)
     if (half := width // 2) < 8:
         raise reader.fail(f"expected a part of {symbol.name} that is stored, got byte {offset}")
     low, high = (
@@ -164,8 +169,8 @@ def stored_bits(reader: Reader, symbol: Symbol, offset: int, width: int) -> Valu
     low, high = (
         reader.resized(reader.register(part, f"b{max(half, 16)}"), kind) for part in (low, high)
     )
-    shift = scalars.ShlOp.of(kind, [high, reader.constant(half, "b32")])
-    return reader.add(scalars.OrOp.of(kind, [low, reader.add(shift).results[0]])).results[0]
+    shifted = reader.scalar(f"shl.{kind}", high, reader.constant(half, "b32"))
+    return reader.scalar(f"or.{kind}", low, shifted)
 
 
 def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
@@ -253,7 +258,7 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
             texts.append(operand.text)
             if operand.kind == "address":
                 generic, _ = reader.address(operand, "b64", apart=False)
-                own = reader.add(scalars.CvtaOp.of("to.shared.u64", [generic])).results[0]
+                own = reader.scalar("cvta.to.shared.u64", generic)
                 name = f"$place{len(texts)}"
                 places[name] = place = Variable("b32")
                 reader.registers[place] = reader.resized(own, "b32")
@@ -335,20 +340,16 @@ def _wait_for_all(reader: Reader, _: str) -> None:
 def _unless_ignored(copy: ReadingRule, reader: Reader, operands: str) -> None:
     """A copy, of nothing but zeros where a predicate holds that stands for the size of its
     source."""
-    into, source, size, *rest = read(operands)
-    named = reader.scope.find(rest[0].text.lstrip("! ")) if rest else None
+    *whole, left = pieces(operands)[:4]
+    named, outer = reader.scope.find(left.lstrip("! ")), reader.scope
     if isinstance(named, Variable) and named.kind == "pred":
-        ignored = reader.take(rest[0].text, "pred")
-        sizes = reader.constant(0, "b32"), reader.constant(size.value, "b32")
-        left, outer = Variable("b32"), reader.scope
-        chosen = reader.add(scalars.SelpOp.of("b32", [*sizes, ignored])).results[0]
-        reader.registers[left] = chosen
-        reader.scope = Names(outer, {"$left": left})
-        texts = into.text, source.text, size.text, "$left", *(one.text for one in rest[1:])
-        copy.read(reader, ", ".join(texts))
-        reader.scope = outer
-    else:
-        copy.read(reader, operands)
+        sizes = (reader.take(size, "b32") for size in ("0", whole[2]))
+        chosen = reader.scalar("selp.b32", *sizes, reader.take(left, "pred"))
+        reader.scope = Names(outer, {"$left": (place := Variable("b32"))})
+        reader.registers[place] = chosen
+        operands = ", ".join((*whole, "$left", *pieces(operands)[4:]))
+    copy.read(reader, operands)
+    reader.scope = outer
 
 
 @reads("tensormap")
@@ -374,10 +375,8 @@ def _copy(mnemonic: str) -> ReadingRule | None:
     op, row = _copies()[mnemonic]
     properties = dict[str, Any]()
     if issubclass(op, bulk_copy.TensorCopyOp):
-        properties["mode"] = row.mode
-        for name, words in (("pair", "cta_group::2"), ("own", "shared::cta.global")):
-            if words in mnemonic:
-                properties[name] = UnitAttr()
+        flags = (("pair", "cta_group::2"), ("own", "shared::cta.global"))
+        properties = {"mode": row.mode} | {name: True for name, word in flags if word in mnemonic}
     if op is bulk_copy.TensorReduceOp:
         properties["kind"] = next(k for (k, _), of in tma.TENSOR_REDUCTIONS.items() if of is row)
     if forms := getattr(op, "FORMS", None):

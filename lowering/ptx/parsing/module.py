@@ -13,16 +13,14 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import (
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.functions import FuncOp
-from tilewright.lowering.ptx.parsing.flow import Callee, parameter_types
 from tilewright.lowering.ptx.parsing.functions import FunctionReading
 from tilewright.lowering.ptx.parsing.kernels import (
-    PARAMETER,
     KernelReading,
     Source,
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.signatures import Callee, parameters, signature
 from tilewright.lowering.ptx.parsing.statements import (
-    NAME,
     NAMES,
     PtxError,
     PtxStatement,
@@ -32,8 +30,6 @@ from tilewright.lowering.ptx.parsing.statements import (
 from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
 _FILE = re.compile(r'(\d+)\s+"([^"]*)"')
-_FUNCTION = re.compile(rf"\.func\s*(?:\(([^)]*)\)\s*)?({NAME})\s*(?:\(([^)]*)\))?", re.DOTALL)
-
 _NO_NUMBER = re.compile(r"(?<![\w.$%])\d{40,}")
 _DIGITS = str.maketrans("123456789", "0" * 9)
 """No number of 64 bits is near so many digits. PTX ISA 4.5."""
@@ -130,8 +126,7 @@ class _ModuleReading:
                 self._source.mark(statement)
             if depth > 1 or statement.kind != "brace" or body:
                 body.append(statement)
-        text = f"{head.name} {head.text}"
-        if ".entry" in text:
+        if ".entry" in f"{head.name} {head.text}":
             self._entries.append((head, body))
             return
         if not self._name_function(head, body):
@@ -140,27 +135,14 @@ class _ModuleReading:
     def _name_function(self, head: PtxStatement, body: list[PtxStatement] | None = None) -> bool:
         """Let a function be known, and its address be the place where the text has its name first;
         False where the statement is of none."""
-        text = f"{head.name} {head.text}"
-        if (match := _FUNCTION.search(text)) is None:
+        if (match := signature(head)) is None:
             return False
-        name = match[2]
-        symbol = Symbol("func", name, position=head.position)
+        symbol = Symbol("func", name := match["name"], position=head.position)
         self._scope.names.setdefault(name, symbol)
-        results, inputs = (
-            {
-                parameter["name"]: PtxStatement(
-                    "declaration", head.position, *one.strip().split(None, 1)
-                )
-                for one in (some or "").split(",")
-                if (parameter := PARAMETER.fullmatch(one.strip())) is not None
-            }
-            for some in (match[1], match[3])
-        )
-        types = parameter_types(text.partition(".func")[2])
         if body is not None or name not in self._callees:
-            self._callees[name] = Callee(
-                name, results | inputs, len(results), types, head, body, self._read
-            )
+            lists = map(parameters, match.group("results", "inputs"))
+            results, inputs = (list(filter(None, some)) for some in lists)
+            self._callees[name] = Callee(name, head, body, self._read, results, inputs)
         return True
 
     def _read(self, callee: Callee) -> FuncOp | None:

@@ -9,7 +9,6 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import PragmaOp
-from tilewright.dialects.ptx.scalars import AndOp, OrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
@@ -59,7 +58,7 @@ def _packed(reader: Reader, names: list[str], type_: str) -> SSAValue:
         return _byte(reader, names, known)
     else:
         low, high = (reader.take(name, _HALF[type_]) for name in names)
-    return reader.add(registers.PackOp(low, high)).results[0]
+    return reader.result(registers.PackOp(low, high))
 
 
 def _byte(reader: Reader, names: list[str], known: list[int | None]) -> SSAValue:
@@ -69,15 +68,15 @@ def _byte(reader: Reader, names: list[str], known: list[int | None]) -> SSAValue
         return reader.constant(constant, "b16")
     place = known.index(None)
     byte = reader.take(names[place], "b8")
-    twice = reader.add(registers.PackOp(byte, byte)).results[0]
+    twice = reader.result(registers.PackOp(byte, byte))
     kept = reader.constant(0xFF << 8 * place, "b16")
-    alone = reader.add(AndOp.of("b16", [twice, kept])).results[0]
-    return reader.add(OrOp.of("b16", [alone, reader.constant(constant, "b16")])).results[0]
+    alone = reader.scalar("and.b16", twice, kept)
+    return reader.scalar("or.b16", alone, reader.constant(constant, "b16"))
 
 
 def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:
     """Give registers the parts of one, the lowest first."""
-    halves = reader.add(registers.UnpackOp(whole)).results[0]
+    halves = reader.result(registers.UnpackOp(whole))
     if len(names) == 2:
         reader.give_list(names, halves)
         return
@@ -133,5 +132,4 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
         if variable.writes == 1 or reader.last.get(variable) != reader.position:
             value.owner.attributes[registers.NAMED] = UnitAttr()
             return value
-    moved = registers.MovOp(reader.converted(value, given, source.text), reg(kind))
-    return reader.add(moved).results[0]
+    return reader.result(registers.MovOp(reader.converted(value, given, source.text), reg(kind)))

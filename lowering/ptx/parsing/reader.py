@@ -36,7 +36,7 @@ from tilewright.dialects.ptx.registers import (
     TimeOp,
     UndefOp,
 )
-from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, NotOp
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import B32, KINDS, RegType, reg
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -136,6 +136,15 @@ class Reader:
         self.block.add_op(op)
         return op
 
+    def result(self, op: Any) -> SSAValue:
+        """The first result of an op at the end of the block."""
+        return self.add(op).results[0]
+
+    def scalar(self, mnemonic: str, *inputs: SSAValue) -> SSAValue:
+        """The result of a scalar instruction."""
+        name, _, form = mnemonic.partition(".")
+        return self.result(SCALAR_OPS[name].of(form, inputs))
+
     # Operands
 
     def variable(self, name: str) -> Variable:
@@ -169,7 +178,7 @@ class Reader:
                 return value  # type: ignore[return-value]  # a listed register has no type
             return self.converted(value, kind, text)
         if text[:1] == "!" and evaluate(text) is None:
-            return self.add(NotOp.of("pred", [self.take(text[1:].strip(), "pred")])).results[0]
+            return self.scalar("not.pred", self.take(text[1:].strip(), "pred"))
         if isinstance(named, Symbol):
             return self.address_in(kind, named)
         if text.startswith("%"):
@@ -192,7 +201,7 @@ class Reader:
             return self.register(value, kind)
         if given == 8 and self.resizes:
             byte = self.register(value, "b8")
-            return self.resized(self.add(PackOp(byte, byte)).results[0], kind)
+            return self.resized(self.result(PackOp(byte, byte)), kind)
         if not self.resizes or given < KINDS[kind]:
             raise self.fail(f"expected a register of {KINDS[kind]} bits, got {text} of {given}")
         return self.resized(self.register(value, f"b{given}"), kind)
@@ -204,18 +213,18 @@ class Reader:
             bits %= 1 << width
         made = ConstOp.__new__(ConstOp)
         Operation.__init__(made, result_types=(reg(kind),), properties={"bits": number(bits)})
-        return self.add(made).results[0]
+        return self.result(made)
 
     def special(self, name: str) -> SSAValue:
         """A special register."""
         if name == "%cluster_ctarank":
-            return self.add(RankOp()).results[0]
+            return self.result(RankOp())
         if (kind := VARYING.get(name[1:])) is not None:
-            return self.add(TimeOp(reg(kind), name[1:])).results[0]
+            return self.result(TimeOp(reg(kind), name[1:]))
         if name[1:] not in SPECIAL_REGISTERS:
             legal = ", ".join((*SPECIAL_REGISTERS, *VARYING))
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
-        return self.add(SregOp(name[1:])).results[0]
+        return self.result(SregOp(name[1:]))
 
     def list_of(self, names: list[str], kind: str, type_: str = "") -> SSAValue:
         """The registers of names side by side: the list that they are, where they are one."""
@@ -232,7 +241,7 @@ class Reader:
         ]
         if len(parts) == 1:
             return parts[0]
-        return self.add(ListMakeOp(parts, reg(kind, len(parts)))).results[0]
+        return self.result(ListMakeOp(parts, reg(kind, len(parts))))
 
     def number(self, written: Written) -> int | None:
         """The number that an operand is: in the text, or as the constant that a register holds."""
@@ -254,9 +263,9 @@ class Reader:
                 is_shared = symbol.space == "shared"
                 op = SharedAddressOp(0) if is_shared else LocalAddressOp(0)
                 (self.memory if is_shared else self.local).addresses.append((symbol, offset, op))
-                return self.add(op).results[0]
+                return self.result(op)
             case "global" | "const":
-                return self.add(GlobalAddressOp(symbol.name)).results[0]
+                return self.result(GlobalAddressOp(symbol.name))
             case "param" if symbol.value is not None and symbol.size is not None:
                 return symbol.value
             case "func":
@@ -280,18 +289,8 @@ class Reader:
             return self.register(value, kind)
         letter = source[:1] or "u"
         bits = self.register(value, f"b{given}")
-        made = self.add(CvtOp.of(f"{letter}{width}.{source or f'u{given}'}", [bits])).results[0]
+        made = self.scalar(f"cvt.{letter}{width}.{source or f'u{given}'}", bits)
         return self.register(made, kind)
-
-    def parameter(self, written: Written) -> Value:
-        """The value of a parameter of the kernel."""
-        name, offset = written.items[0].text, written.value
-        symbol = self.scope.find(name)
-        if not isinstance(symbol, Symbol) or symbol.space != "param":
-            raise self.fail(f"expected a parameter, got {name}")
-        if symbol.value is None or offset:
-            raise self.fail(f"expected the whole of {name}, got {written.text}")
-        return symbol.value
 
     def address(self, written: Written, kind: str, *, apart: bool = True) -> tuple[SSAValue, int]:
         """The register and the constant offset that an address is; or one register."""
@@ -309,7 +308,7 @@ class Reader:
                 register.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
             return register, offset
         amount = self.constant(offset, kind)
-        return self.add(AddOp.of(f"s{kind[1:]}", [register, amount])).results[0], 0
+        return self.scalar(f"add.s{kind[1:]}", register, amount), 0
 
     def _element(self, element: re.Match[str]) -> SSAValue:
         """The address of an array's element that a register says. The index and its bytes are
@@ -319,11 +318,11 @@ class Reader:
         assert isinstance(symbol, Symbol)
         place = self.resized(self.register(value, f"b{width_of(value)}"), "b32")
         if more is not None:
-            place = self.add(AddOp.of("s32", [place, self.take(more, "b32")])).results[0]
-        scaled = self.add(MulOp.of("lo.s32", [place, self.constant(int(size), "b32")])).results[0]
+            place = self.scalar("add.s32", place, self.take(more, "b32"))
+        scaled = self.scalar("mul.lo.s32", place, self.constant(int(size), "b32"))
         base = self.address_of(symbol)
         bits = width_of(base)
-        return self.add(AddOp.of(f"s{bits}", [base, self.resized(scaled, f"b{bits}")])).results[0]
+        return self.scalar(f"add.s{bits}", base, self.resized(scaled, f"b{bits}"))
 
     # Results
 

@@ -14,7 +14,7 @@ _INDIRECT = re.compile(
 
 _SEVERAL = re.compile(rf"({NAME})\s*<\s*(\d+)\s*>")
 
-Functions = Callable[[str], Sequence[str]]
+Functions = Callable[[PtxStatement], Sequence[str]]
 """The names of the functions that have a prototype."""
 
 
@@ -25,7 +25,7 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
     if {one.name for one in body}.isdisjoint(_TABLES):
         return body
     tables = {
-        label.text: functions(table.text)
+        label.text: functions(table)
         if table.name == _TABLES[2]
         else NAMES.findall(_SEVERAL.sub(_numbered, table.text))
         for label, table in pairwise(body)

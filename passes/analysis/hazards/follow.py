@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.passes.analysis.hazards.blocks import (
     Edge,
     between,
@@ -238,8 +239,7 @@ class ProgramSlice(Recording):
 
     def _for(self, op: scf.ForOp) -> Step:
         block = op.body.block
-        body, last = self._compile(block), block.last_op
-        assert last is not None
+        body, last = self._compile(block), terminator(block)
         bounds = [self.slot(value) for value in (op.lb, op.ub, op.step)]
         variable = self.slot(block.args[0])
         carried = self._carried(block.args[1:], op.iter_args, last.operands, op.results)

@@ -13,8 +13,8 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.passes.cuda_tile.analysis.computed_again import places_of
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoads, CopiedLoop
 from tilewright.passes.cuda_tile.analysis.cost_model import has_room_for_warpgroup, products_of
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoads, CopiedLoop
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
 from tilewright.passes.cuda_tile.analysis.load_groups import LoadGroup
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for

@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.ancestors import descendants, terminator
 from tilewright.dialects.cuda_tile.enums import IntegerOverflow
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, ContinueOp, ForOp
@@ -51,8 +51,7 @@ def _ends_once(loop: ForOp) -> bool:
 
 def _rewrite(loop: ForOp, kinds: tuple[type[Operation], ...]) -> None:
     block = loop.region.block
-    last = block.last_op
-    assert last is not None
+    last = terminator(block)
     carried: list[int] = []
     for i, pointer in enumerate(block.args[1:]):
         step = last.operands[i].owner

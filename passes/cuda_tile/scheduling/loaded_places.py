@@ -20,7 +20,8 @@ from tilewright.passes.cuda_tile.analysis.computed_again import (
     needed_ahead,
     places_of,
 )
-from tilewright.passes.cuda_tile.analysis.find_copied_loads import CopiedLoad, copy_of
+from tilewright.passes.cuda_tile.analysis.copied_loads import CopiedLoad
+from tilewright.passes.cuda_tile.analysis.find_copied_loads import copy_of
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 

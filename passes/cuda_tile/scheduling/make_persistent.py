@@ -123,8 +123,7 @@ def _is_loaded(operand: SSAValue) -> bool:
 
 def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     block, body = entry.body.block, Block(arg_types=[INDEX])
-    ops, ending = list(block.ops)[:-1], block.last_op
-    assert ending is not None
+    *ops, ending = block.ops
     *extents, first, end = (block.insert_arg(INDEX, len(block.args)) for _ in range(5))
     inputs = [*entry.function_type.inputs, *[INDEX] * 5]
     entry.properties["function_type"] = FunctionType.from_lists(inputs, [])

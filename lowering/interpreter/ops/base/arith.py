@@ -24,6 +24,7 @@ from tilewright.dialects.ptx.scalar_types import NARROW_FLOATS
 from tilewright.dialects.scalar_programs import (
     INSTRUCTIONS,
     PROGRAMS,
+    element_type,
     is_reciprocal,
     times_reciprocal,
     type_of,
@@ -49,11 +50,6 @@ def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
     if (name := scalar_types.type_name(element_type(type_))) is None:
         raise OpError(op, f"'{op.name}' on {type_} cannot be interpreted")
     return f"{letter}{name[1:]}" if name[0] == "s" else name
-
-
-def element_type(type_: Attribute) -> Attribute:
-    """The type of a vector's elements; any other type is its own."""
-    return type_.element_type if isa(type_, VectorType) else type_
 
 
 def container(op: Operation, type_: Attribute) -> np.dtype[Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from xdsl.dialects import cf, func, gpu, scf
-from xdsl.ir import Block, Operation
 from xdsl.traits import SymbolTable
 
+from tilewright.dialects.ancestors import terminator
 from tilewright.dialects.gpu import ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
@@ -15,12 +15,6 @@ from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import type_name
 from tilewright.lowering.interpreter.program import CodeBlock, Exit, Fork, Jump
 from tilewright.source.diagnostic import OpError
-
-
-def _terminator(block: Block) -> Operation:
-    last = block.last_op
-    assert last is not None
-    return last
 
 
 @runs
@@ -53,7 +47,7 @@ def _for(op: scf.ForOp, builder: Builder) -> None:
         gang.regs[following] = add(gang.regs[variable], gang.regs[step])
 
     builder.add(op, advance, (variable, step), (following,))
-    yielded = builder.slots(_terminator(body).operands)
+    yielded = builder.slots(terminator(body).operands)
     builder.end(Jump(header, (following, *yielded), builder.slots(body.args)), op)
     builder.start(end)
 
@@ -66,7 +60,7 @@ def _while(op: scf.WhileOp, builder: Builder) -> None:
 
     builder.start(header)
     builder.run_block(before)
-    condition = _terminator(before)
+    condition = terminator(before)
     assert isinstance(condition, scf.ConditionOp)
     go_on = builder.jump(inside, condition.args, after.args)
     leave = builder.jump(end, condition.args, op.results)
@@ -74,7 +68,7 @@ def _while(op: scf.WhileOp, builder: Builder) -> None:
 
     builder.start(inside)
     builder.run_block(after)
-    builder.end(builder.jump(header, _terminator(after).operands, before.args), op)
+    builder.end(builder.jump(header, terminator(after).operands, before.args), op)
     builder.start(end)
 
 
@@ -88,7 +82,7 @@ def _if(op: scf.IfOp, builder: Builder) -> None:
         if region.blocks:
             builder.start(code)
             builder.run_block(region.block)
-            yielded = _terminator(region.block).operands
+            yielded = terminator(region.block).operands
             builder.end(builder.jump(end, yielded, op.results), op)
     builder.start(end)
 

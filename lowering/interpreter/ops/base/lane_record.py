@@ -4,7 +4,8 @@ from dataclasses import fields
 from typing import Any, Self
 
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.interpreter.values import Lanes, is_array, joined, take
+from tilewright.lowering.interpreter.array_types import is_array
+from tilewright.lowering.interpreter.values import Lanes, joined, take
 
 
 @frozen

@@ -182,5 +182,6 @@ def _fence_before(machine: Machine, gang: Gang) -> None:
 
 
 @executes(rows.FENCE_AFTER)
-def _fence_after(machine: Machine, gang: Gang) -> None:
+def fence_after(machine: Machine, gang: Gang) -> None:
+    """Order accesses to tensor memory behind what was waited for."""
     machine.tensor.fence_after(gang.lanes)

@@ -31,7 +31,11 @@ from tilewright.lowering.interpreter.ops.base.arith import constant, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
-from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import commit, each_thread
+from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
+    commit,
+    each_thread,
+    fence_after,
+)
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -120,11 +124,6 @@ def _kind(op: PipelineUseOp) -> str:
     return _type(op).kind.data
 
 
-def _fence_after(machine: Machine, gang: Gang) -> None:
-    """Order accesses to tensor memory behind what was waited for."""
-    machine.tensor.fence_after(gang.lanes)
-
-
 Effect = Callable[[Machine, Gang, Pipeline, Bits], None]
 
 
@@ -174,7 +173,7 @@ def _acquire(op: ProducerAcquireOp, builder: Builder) -> Step | None:
 
     _wait_until_empty(op, builder, 0)
     if kind == "umma_async":
-        builder.add(op, _fence_after, (), ())
+        builder.add(op, fence_after, (), ())
         return None
     return _at_stage(op, builder, expect)
 
@@ -224,7 +223,7 @@ def _wait(op: ConsumerWaitOp, builder: Builder) -> None:
     if kind == "tma_umma" and _type(op).pairs:
         _wait_for_other(op, builder)
     if kind != "tma":
-        builder.add(op, _fence_after, (), ())
+        builder.add(op, fence_after, (), ())
 
 
 def _wait_for_other(op: ConsumerWaitOp, builder: Builder) -> None:
