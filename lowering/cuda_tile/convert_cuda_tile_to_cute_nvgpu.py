@@ -266,8 +266,10 @@ def _emitted(plan: Plan, budget: Budget) -> tuple[func.FuncOp, EntryLowering]:
         size = DenseArrayBase.from_list(i32, [plan.ahead.cluster, 1, 1])
         lowered.attributes["gpu.known_cluster_size"] = size
     ctas = plan.ahead.ctas
+    raised = registers > 0 and kernel.tensor.is_used
     if arch is not None and (
-        bounded_ctas(entry, arch, threads, ctas) or ((late.by_loop or late.on_time) and ctas > 1)
+        bounded_ctas(entry, arch, threads, ctas)
+        or ((raised or late.by_loop or late.on_time) and ctas > 1)
     ):
         lowered.attributes[MIN_CTAS] = IntegerAttr(ctas, i32)
     lowered.location = file_location(entry.location) or lowered.location

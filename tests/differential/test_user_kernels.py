@@ -77,6 +77,15 @@ def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> 
     check_compiled(case, code, arch)
 
 
+def test_all_products_of_a_backward_pass_are_in_tensor_memory() -> None:
+    """The sums of its second loop, and the weights, have the columns of the first one's."""
+    case = next(x for x in CASES if x.configuration == "attention_backward d64 128")
+    code = cutile_cases.bytecode(case, Path())
+    ptx = tw.compile(code, "sm_100a").ptx
+    assert "mma.sync" not in ptx and ptx.count("tcgen05.mma") == 4 * (4 + 8) - 8
+    check_compiled(case, code, "sm_100a")
+
+
 @pytest.mark.parametrize("configuration", ["rope 32", "attention_backward d64 128"])
 def test_no_elements_change_threads(configuration: str) -> None:
     """Angles are loaded as the narrower numbers beside them, rows where loops broadcast them, and

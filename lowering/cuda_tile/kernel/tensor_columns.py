@@ -78,7 +78,7 @@ class TensorColumns:
         """The columns as elements."""
         bits = 8 * bytes_of(accumulators.element)
         if isinstance(accumulators, PackedOperand):
-            shape = LANES, self._columns * accumulators.PER_CELL
+            shape = LANES, self._columns * accumulators.per_cell
             return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
         layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
         return self.slice(0, accumulators.element, (LANES, self._columns), layout)
@@ -105,7 +105,7 @@ class TensorColumns:
         self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
     ) -> SSAValue:
         """The operand A of an MMA from an element (batch, row, K) on."""
-        at = packed.column_of(*place) // packed.PER_CELL
+        at = packed.column_of(*place) // packed.per_cell
         return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
 
     def runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:

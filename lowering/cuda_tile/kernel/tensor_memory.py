@@ -338,8 +338,6 @@ class AccumulatorMemory(TensorColumns):
         self.tiles.pop(accumulators.column, None)
         view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
-        if isinstance(accumulators, PackedOperand):
-            form = {}
         for number, (at, count) in enumerate(self.runs(accumulators)):
             type_ = FragmentType.get(count, accumulators.element)
             own = elements[number * count : (number + 1) * count]
@@ -385,7 +383,8 @@ def _form(accumulators: Accumulators, packs: str) -> tuple[TmemShapeAttr, dict[s
     """The shape of accesses to accumulators, and what goes with it."""
     half = accumulators.half_bit
     shape = "32x32b" if half is None else "16x32bx2"
-    form: dict[str, Any] = {} if half is None else {"half": 1 << half}
-    if bytes_of(accumulators.element) < bytes_of(i32):
+    cells = accumulators.per_cell if isinstance(accumulators, PackedOperand) else 1
+    form: dict[str, Any] = {} if half is None else {"half": (1 << half) // cells}
+    if cells == 1 and bytes_of(accumulators.element) < bytes_of(i32):
         form[packs] = UnitAttr()
     return TmemShapeAttr(shape), form

@@ -99,8 +99,10 @@ _OF_WARP = 128
 """The sums of an MMA of a warp, of 16 x 8."""
 _COPYING = 24
 """The registers of a thread that only copies, where it gives up others."""
+_ISSUING = 40
+"""Those of one that issues MMAs in tensor memory, whose descriptors are in uniform registers."""
 GATHERING_REGISTERS = 88
-"""Those of a thread that copies from addresses of its own, or that issues MMAs."""
+"""Those of a thread that copies from addresses of its own."""
 
 
 def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
@@ -139,7 +141,7 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
                f"two of {least // WARP} to {most // WARP} warps")  # fmt: skip
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)
-        return _MOST if two else _USUAL
+        return _MOST if two and not _are_crowded_out(entry, arch) else _USUAL
     largest = max((type_.elements for type_ in _tiles(entry)), default=1)
     share, most = _shares(entry)
     count = max(_FEWEST, min(most, largest // share))
@@ -156,6 +158,15 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
     while count < _MOST_THREADS and words > min(_WORDS * count, REGISTERS // _ALIVE):
         count *= 2
     return count
+
+
+def _are_crowded_out(entry: EntryOp, arch: Target | None) -> bool:
+    """True where the hinted CTAs leave two warpgroups each no registers for the warps that copy and
+    issue MMAs in tensor memory, and one, whose threads have whole rows, enough."""
+    ctas = hint(entry, "occupancy", arch) or 1
+    if ctas == 1 or arch is None or not arch.supports(DATACENTER_BLACKWELL):
+        return False
+    return not _pays(entry, arch, ctas, _MOST) and _pays(entry, arch, ctas, _USUAL)
 
 
 def _sums(op: Multiplication) -> int:
@@ -193,10 +204,10 @@ def _bits(type_: TileType) -> int:
     return 64 if isinstance(element, PointerType) else ELEMENT_OF[element].bits
 
 
-def _accumulators(entry: EntryOp, arch: Target, parts: int = 1) -> int:
+def _accumulators(entry: EntryOp, arch: Target, parts: int = 1, threads: int | None = None) -> int:
     """The accumulators of a thread at most: those of a product, in so many parts where it adds to
     nothing, and what is computed before it, or carried by a loop, and read after it."""
-    threads, most = thread_count(entry, arch), 0
+    threads, most = threads or thread_count(entry, arch), 0
     for block, products in groupby(tiled_products(entry, arch), lambda op: op.parent):
         places, times = live_ranges(block) if block else ({}, [])
         for op in products:
@@ -282,9 +293,9 @@ def are_tall(products: Sequence[Multiplication]) -> bool:
     return all(shape_of(op.result)[-2] >= 2 * _TALL for op in products)
 
 
-def registers_of(entry: EntryOp, arch: Target) -> int:
-    """The registers that a thread needs, at least."""
-    return _accumulators(entry, arch) + _BESIDE
+def registers_of(entry: EntryOp, arch: Target, threads: int | None = None) -> int:
+    """The registers that each of so many threads needs, at least."""
+    return _accumulators(entry, arch, threads=threads) + _BESIDE
 
 
 def held_ctas(threads: int, registers: int) -> int:
@@ -302,14 +313,19 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it, or for a
     warpgroup that gives up its own. Warps take registers four at a time where MMAs of warps have
     fragments in them, too."""
-    threads = thread_count(entry, arch) + WARP
+    threads = thread_count(entry, arch)
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
         needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
-        return held_ctas(-(-threads // _USUAL) * _USUAL, needed) >= ctas
-    raised = copier_registers(entry, arch, ctas)
+        return held_ctas(-(-(threads + WARP) // _USUAL) * _USUAL, needed) >= ctas
+    return _pays(entry, arch, ctas, threads)
+
+
+def _pays(entry: EntryOp, arch: Target, ctas: int, threads: int) -> bool:
+    """The same beside so many threads that multiply by asynchronous MMAs."""
+    raised = copier_registers(entry, arch, ctas, threads)
     return raised is not None and (
-        raised > 0 or held_ctas(threads, registers_of(entry, arch)) >= ctas
+        raised > 0 or held_ctas(threads + WARP, registers_of(entry, arch, threads)) >= ctas
     )
 
 
@@ -327,25 +343,32 @@ def registers_beside_gatherers(threads: int, others: int, ctas: int) -> int:
     return min(left, _MOST_REGISTERS // 8 * 8) if own > GATHERING_REGISTERS else 0
 
 
-def copier_registers(entry: EntryOp, arch: Target, ctas: int) -> int | None:
+def copier_registers(
+    entry: EntryOp, arch: Target, ctas: int, threads: int | None = None
+) -> int | None:
     """The registers that threads which compute are raised to beside one warp that copies; 0 where
     there are few accumulators."""
-    crowded = products_of(entry, arch) and _accumulators(entry, arch) > _WITH_PRODUCER
-    return raised_registers(entry, arch, ctas) if crowded else 0
+    crowded = _accumulators(entry, arch, threads=threads) > _WITH_PRODUCER
+    if not crowded or not products_of(entry, arch):
+        return 0
+    return raised_registers(entry, arch, ctas, threads=threads)
 
 
 def copying_registers(arch: Target | None) -> int:
     """The registers of a thread that copies, or issues MMAs in tensor memory, beside those that are
     raised."""
-    return GATHERING_REGISTERS if arch and arch.supports(DATACENTER_BLACKWELL) else _COPYING
+    return _ISSUING if arch and arch.supports(DATACENTER_BLACKWELL) else _COPYING
 
 
-def raised_registers(entry: EntryOp, arch: Target, ctas: int, operands: int = 0) -> int | None:
+def raised_registers(
+    entry: EntryOp, arch: Target, ctas: int, operands: int = 0, threads: int | None = None
+) -> int | None:
     """The registers that threads which compute are raised to, where each has so many of operands
     beside its accumulators and a warpgroup that copies gives up its own; 0 where each has enough as
     it is, None where there are too few."""
-    threads = thread_count(entry, arch)
-    all_threads, needed = threads + WARPGROUP, registers_of(entry, arch) + operands + SPARE
+    threads = threads or thread_count(entry, arch)
+    all_threads = threads + WARPGROUP
+    needed = registers_of(entry, arch, threads) + operands + SPARE
     room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0

@@ -260,7 +260,8 @@ def _add_others(entry: EntryOp, arch: Target, plan: Pipelines) -> None:
 
 
 def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
-    """Find out who reads what a group loads."""
+    """Find out who reads what a group loads; what is loaded once for MMAs in tensor memory all of
+    them may read."""
     readers = [op for load in group.loads for op in readers_of(load.op.tile)]
     if all(load.is_rounded for load in group.loads):
         readers = [use.operation for op in readers for use in op.results[0].uses]
@@ -269,11 +270,13 @@ def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
     own = [
         op
         for op in readers
-        if isinstance(op, Multiplication) and in_tensor_memory(op) is placed and op.parent is block
+        if isinstance(op, Multiplication)
+        and in_tensor_memory(op) is placed
+        and (op.parent is block or (placed and loop is None))
     ]
     group.alone = not group.by_threads and len(own) == len(readers)
-    if own and block is not None:
-        group.product = max(own, key=block.get_operation_index)
+    if block is not None and (beside := [op for op in own if op.parent is block]):
+        group.product = max(beside, key=block.get_operation_index)
     if loop is not None:
         trails = is_trailing(group.product, loop) and not in_tensor_memory(group.product)
         group.trailing = group.alone and trails

@@ -4,6 +4,8 @@ shared memory of both, and each has the sums of its own rows.
     tile<256x64>, tile<64x256>, tile<256x256>     CTA r: rows 128 r to 128 r + 127 of A and of C,
                                                          columns 128 r to 128 r + 127 of B
 
+A may be in tensor memory, 128 rows in that of each.
+
 All products of a kernel in tensor memory are such, or none: ptxas takes one `.cta_group` alone.
 """
 
@@ -18,6 +20,7 @@ from xdsl.ir import Operation
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
 from tilewright.passes.cuda_tile.analysis.loaded_operands import (
     halved_dimension,
     is_rounded_by_copies,
@@ -88,12 +91,13 @@ def _why_none(
     """Why pairs do not multiply; `halves` are the dimensions in which each CTA loads half."""
     _, rows, columns = extents_of(op)
     a, b = loaded_by(op.lhs), loaded_by(op.rhs)
-    if OPERAND in op.attributes or a is None or b is None:
+    stored = OPERAND in op.attributes and rows >= LANES
+    if b is None or (a is None and not stored):
         return "A or B does not come of loads alone"
     if pair_axis(rows, columns, 1) is None or tensor_core_atom(op, arch) is None:
         return f"each has {rows} rows, of {columns} columns"
     part = SharedBlocks.PART
-    if part not in a.load.attributes or part in b.load.attributes:
+    if (a is not None and part not in a.load.attributes) or part in b.load.attributes:
         return "they have different columns"
     half = halves.setdefault(b.load, halved_dimension(op))
     if half is None or half != halved_dimension(op):

@@ -170,9 +170,9 @@ class _AccumulatorPlace:
     column: int | None = None
 
     def may_be_shared_with(self, other: _AccumulatorPlace, entry: EntryOp) -> bool:
-        """True where one is used behind the other, and each element by the same thread: threads
-        store what is added to, and A, without a barrier."""
-        if self.form != other.form or self.operand | other.operand:
+        """True where one is used behind the other, and each element, of A too, by the same thread:
+        threads store what is added to, and A, without a barrier."""
+        if (self.form, self.operand) != (other.form, other.operand):
             return False
         block = _common_block([*self.products, *other.products], entry)
         (begins, ends), (others_begin, others_end) = self._span(block), other._span(block)
@@ -242,7 +242,8 @@ def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
     each of whose sums begin at zero and add what TMA loads for MMAs alone, and there is room."""
     products = products_in(entry)
     taken = 2 * accumulator_columns(entry)
-    if len({op.parent for op in products}) != 1 or taken > _room(entry, arch):
+    stored = any(OPERAND in op.attributes for op in products)
+    if stored or len({op.parent for op in products}) != 1 or taken > _room(entry, arch):
         return 1
     alone = are_multiplied_alone(entry, plan)
     return 2 if alone and all(_begins_with_its_tile(op, entry) for op in products) else 1
@@ -250,8 +251,10 @@ def accumulator_stages(entry: EntryOp, arch: Target, plan: Pipelines) -> int:
 
 def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
     """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
-    else."""
-    for source in (loaded_by(x) for op in products_in(entry) for x in factors_in(op)):
+    else, but A that threads store there."""
+    products = products_in(entry)
+    stored = {op.lhs for op in products if OPERAND in op.attributes}
+    for source in (loaded_by(x) for op in products for x in factors_in(op) if x not in stored):
         planned = None if source is None else plan.of(source.load)
         if planned is None or not planned[1].released_by_mma:
             return False

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 from tilewright.dialects.frozen import frozen
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -63,6 +63,8 @@ _FACTORS = {row.mlir: row.name for row in SCALE_TYPES.values()}
 _WIDE = 32
 """The elements along K that share a scale factor of kind::mxf4."""
 _WARPGROUP_BITS = 7
+_PACKED = (*HALVES, "e4m3", "e5m2")
+"""The types of A in tensor memory."""
 
 
 @frozen
@@ -143,17 +145,20 @@ class Accumulators:
 
 @dataclass(frozen=True)
 class PackedOperand(Accumulators):
-    """A of a multiplication in tensor memory, of so many `b`, `m` and K of 16 bits, two in a cell:
-    its columns are counted in elements."""
+    """A of a multiplication in tensor memory, of so many `b`, `m` and K, several in a cell: its
+    columns are counted in elements."""
 
-    PER_CELL: ClassVar[int] = 2
+    @property
+    def per_cell(self) -> int:
+        """The elements of a cell."""
+        return CELL_BITS // ELEMENT_TYPES[self.name].bits
 
     @property
     def columns(self) -> int:
-        return super().columns // self.PER_CELL
+        return super().columns // self.per_cell
 
     def column_of(self, batch: int, row: int, column: int) -> int:
-        return super().column_of(batch, row, column) + self.column * (self.PER_CELL - 1)
+        return super().column_of(batch, row, column) + self.column * (self.per_cell - 1)
 
 
 @frozen
@@ -233,7 +238,7 @@ def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None
     """A of a multiplication that has it in tensor memory, or may have, from column 0 on."""
     place, types = op.attributes.get(OPERAND, IntegerAttr(0, i32)), product_types(op)
     batch, rows, columns = extents_of(op)
-    if types is None or types[0] not in HALVES or rows < LANES or columns % _FEWEST_TURNED:
+    if types is None or types[0] not in _PACKED or columns % _FEWEST_TURNED:
         return None
     assert isinstance(place, IntegerAttr)
     extents = batch, rows, shape_of(op.lhs)[-1]

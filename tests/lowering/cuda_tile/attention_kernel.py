@@ -96,6 +96,15 @@ def attention(rows: int, columns: int, depth: int, end: str, element: str = "bf1
     return entry(f"{parameters}, %O_p: tile<ptr<f32>>, %count: tile<i32>, %e: tile<i32>", body)
 
 
+def twice(text: str, begins: str, between: str = "") -> str:
+    """The same loop once more behind it, which begins with such values, of what is `between`."""
+    loop = text[text.index("    %acc, %top = for") : text.index("    %r = reshape %acc")]
+    again = loop.replace("%acc, %top", "%acc2, %top2").replace(
+        "%sum = %zero, %max = %least", begins
+    )
+    return text.replace(loop, loop + between + again).replace("reshape %acc :", "reshape %acc2 :")
+
+
 def operands(rows: int, keys: int, depth: int, count: int) -> list[NDArray[Any]]:
     """Random queries, keys and values."""
     rng = np.random.default_rng(0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from attention_kernel import GIVEN, arguments, attention, operands, twice
 from test_hints import hinted
 from test_warpgroups import check, product, whole
+from tile_ir import equal_as_ptx
 
 import tilewright as tw
 from tilewright.launch import ptxas
@@ -48,6 +52,21 @@ def test_pairs(
     assert ptx.count("complete_tx::bytes.cta_group::2") >= 2 and "mma.sync" not in ptx
     types = (memory, memory, types[1])
     check(text, sizes, types, (-(-sizes[0] // tile[0]), 1), b_order=order, schedule=3, arch=ARCH)
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_weights_of_pairs_stay_in_tensor_memory(loops: int) -> None:
+    """Each CTA makes those of its own rows; queries are read by the products of all loops."""
+    text = attention(256, 64, 64, GIVEN)
+    if loops > 1:
+        text = twice(text, "%sum = %acc, %max = %top")
+    text = hinted(text, "num_cta_in_cga = 2").replace("<sm_90 =", "<default =")
+    ptx = tw.compile(text, ARCH).ptx
+    assert ptx.count("tcgen05.mma.cta_group::2") == loops * (4 + 4)
+    of_weights = re.findall(r"tcgen05\.mma\.cta_group::2\S+ \[%r\d+\], \[%r\d+\]", ptx)
+    assert len(of_weights) == loops * 4
+    args = arguments(operands(256, 192, 64, 1), 3)
+    assert equal_as_ptx(text, schedule=3, grid=(1, 1), args=args, arch=ARCH).any()
 
 
 def test_one_thread_issues() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_kernel import GIVEN, arguments, attention, operands
+from attention_kernel import GIVEN, arguments, attention, operands, twice
 from every_op import scaled
 from test_copied_loads import chained
 from test_hints import hinted
@@ -97,16 +97,20 @@ def test_rows_in_turns_where_columns_are_few(
     equal_as_ptx(text, **options)
 
 
-def test_registers_of_who_copies_hold_scores() -> None:
-    """256 rows of 128 scores: a warpgroup copies and issues, and gives up registers."""
-    text = attention(256, 128, 64, GIVEN)
+@pytest.mark.parametrize("rows, occupancy", [(256, 1), (128, 2)])
+def test_registers_of_who_copies_hold_scores(rows: int, occupancy: int) -> None:
+    """Rows of 128 scores, a thread's: a warpgroup copies and issues, and gives up registers. Two
+    CTAs of 128 rows have one that computes, as two leave none for warps of their own."""
+    text = hinted(attention(rows, 128, 64, GIVEN), f"occupancy = {occupancy}")
+    text = text.replace("sm_90", "default")
     kernel = tw.compile(text, ARCH)
-    assert kernel.entry().block == (384, 1, 1) and "tcgen05.mma" in kernel.ptx
+    assert kernel.entry().block == (rows + 128, 1, 1) and "tcgen05.mma" in kernel.ptx
     assert kernel.ptx.count("setmaxnreg.inc") == kernel.ptx.count("setmaxnreg.dec") == 1
+    assert f".minnctapersm {occupancy}\n" in kernel.ptx
     report = ptxas.assemble(kernel.ptx, ARCH)
     assert report.clean and report.kernels["k"].spill_stores == 0
     options: dict[str, Any] = {
-        "grid": (1, 1), "args": arguments(operands(256, 256, 64, 1), 2), "arch": ARCH,
+        "grid": (1, 1), "args": arguments(operands(rows, 256, 64, 1), 2), "arch": ARCH,
     }  # fmt: skip
     equal_as_ptx(text, schedule=1, **options)
 
@@ -363,19 +367,43 @@ def test_a_tensor_without_elements_has_a_map() -> None:
     assert (got == 0).all()
 
 
-@pytest.mark.parametrize("rows, keys, element", [(128, 32, "f16"), (256, 64, "bf16")])
+@pytest.mark.parametrize(
+    "rows, keys, element", [(128, 32, "f16"), (256, 64, "bf16"), (64, 64, "bf16"), (64, 32, "f16")]
+)
 def test_weights_stay_in_tensor_memory(rows: int, keys: int, element: str) -> None:
     """O = sum over j of (Q K_j^T) V_j: threads store what they make of the first product to where
     the second one reads its A; one warp copies, one issues."""
     text = chained(rows, keys, element)
     kernel = tw.compile(text, ARCH)
     assert "st.shared" not in kernel.ptx.partition("tcgen05.wait::ld")[0]
-    assert kernel.ptx.count("tcgen05.mma") == (rows // 128) * (2 + keys // 16)
+    assert kernel.ptx.count("tcgen05.mma") == max(rows // 128, 1) * (2 + keys // 16)
     assert re.search(r"tcgen05\.mma\S+ \[%r\d+\], \[%r\d+\]", kernel.ptx)
     q, k, v = (operand(n, 32, element) for n in (rows, 136, 136))
     args = [part for x in (q, k, v, np.zeros((rows, 32), np.float32)) for part in (x, 32)]
     options: dict[str, Any] = {"grid": (1,), "args": [*args, rows, 136, 32], "arch": ARCH}
     assert equal_as_ptx(text, place=3, **options).any()
+
+
+@pytest.mark.parametrize("rows", [64, 128])
+def test_weights_of_8_bits_stay_in_tensor_memory(rows: int) -> None:
+    """Four of them are a word of a lane."""
+    text = attention(rows, 64, 64, GIVEN, "f8E4M3FN")
+    ptx = tw.compile(text, ARCH).ptx
+    assert re.search(r"kind::f8f6f4 \[%r\d+\], \[%r\d+\]", ptx)
+    q, k, v = (x.astype(ml_dtypes.float8_e4m3fn) for x in operands(rows, 128, 64, 1))
+    args = arguments([q, k, v], 2)
+    args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
+    assert equal_as_ptx(text, grid=(1, 1), args=args, arch=ARCH).any()
+
+
+def test_loops_share_columns_of_sums_and_weights() -> None:
+    """The second loop's sums begin, with what threads make of them, where the first one's are."""
+    double = "%double = addf %acc, %acc : tile<128x64xf32>\n"
+    text = twice(attention(128, 128, 64, GIVEN), "%sum = %double, %max = %top", double)
+    ptx = tw.compile(text, ARCH).ptx
+    assert re.search(r"tcgen05\.alloc\S+ \S+ 256;", ptx) and ptx.count("tcgen05.mma") == 2 * 12
+    args = arguments(operands(128, 256, 64, 1), 2)
+    assert equal_as_ptx(text, schedule=1, grid=(1, 1), args=args, arch=ARCH).any()
 
 
 def test_a_warp_issues_while_threads_store() -> None:
