@@ -12,9 +12,10 @@ from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.deciding import drop_data
+from tilewright.lowering.interpreter.timeline.instructions import Line
 from tilewright.lowering.interpreter.timeline.latencies import COPIED_BYTES, COPIES
 from tilewright.lowering.interpreter.timeline.periods import Counts, Periods
-from tilewright.lowering.interpreter.timeline.record import Line, Timeline
+from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.interpreter.timeline.turns import DATA
 
 CROWDING = 8
