@@ -1,13 +1,15 @@
 """The latency model's order of configurations beside what a GPU measured: what a wrong one costs.
 
     python benchmarks/cutile_gpu.py FOLDER --json > rows.json                       # with the GPU
-    python benchmarks/cutile_predicted.py rows.json --checkout CUTILE [--arch sm_90a] [--only WORD]
+    python benchmarks/cutile_predicted.py rows.json ... --checkout CUTILE [--arch A] [--only WORD]
 
 A line for each work of more than one configuration: the part of the best rate that the first
 predicted one lacks, the place of the best one in the predicted order, both, and how many there are.
 Then the largest loss, and in how many of the works the first three have the best one, or one that
-lacks no more than a hundredth, which a measurement does not tell apart. A configuration takes the
-model a second or two; all processors have a part.
+lacks no more than a hundredth, which a measurement does not tell apart. Of several runs the mean
+rates count, and in how many works the first three by one run have the best one by another is what a
+predictor can be held to. A configuration takes the model a second or two; all processors have a
+part.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import warnings
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import permutations
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import cutile_cases
@@ -57,9 +61,22 @@ def judged(rates: dict[str, float], times: dict[str, float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def measured(rows: Path, only: list[str]) -> dict[str, dict[str, float]]:
+    """The rates of each work's configurations, as a run printed them."""
+    works = defaultdict[str, dict[str, float]](dict)
+    for row in json.loads(rows.read_text()):
+        if "ours" in row and (not only or any(word in row["work"] for word in only)):
+            works[row["work"]][row["configuration"]] = row["ours"]
+    return works
+
+
+def _best(rates: dict[str, float]) -> list[str]:
+    return sorted(rates, key=rates.__getitem__, reverse=True)
+
+
 def main() -> None:
     words = parser(__doc__)
-    words.add_argument("rows", type=Path, help="what cutile_gpu.py --json printed")
+    words.add_argument("rows", type=Path, nargs="+", help="what cutile_gpu.py --json printed")
     words.add_argument("--checkout", type=Path, required=True, help="a checkout of cutile-python")
     words.add_argument("--arch", default="sm_90a")
     words.add_argument("--only", nargs="*", default=[], help="words in a work's name")
@@ -69,11 +86,12 @@ def main() -> None:
         for case in cutile_cases.cases()
         for problem in case.problems
     }
-    works = defaultdict[str, dict[str, float]](dict)
-    for row in json.loads(options.rows.read_text()):
-        if "ours" in row and (not options.only or any(x in row["work"] for x in options.only)):
-            works[row["work"]][row["configuration"]] = row["ours"]
-    several = {work: rates for work, rates in works.items() if len(rates) > 1}
+    runs = [measured(path, options.only) for path in options.rows]
+    several = {
+        work: {name: geometric_mean(run[work][name] for run in runs) for name in rates}
+        for work, rates in runs[0].items()
+        if len(rates) > 1 and all(rates.keys() == run.get(work, {}).keys() for run in runs)
+    }
     launches = [known[name, work.rpartition(" ")[2]] for work in several for name in several[work]]
     run = partial(predicted, checkout=options.checkout, arch=options.arch)
     with ProcessPoolExecutor() as pool:
@@ -92,6 +110,9 @@ def main() -> None:
         alike = sum(row["first_lack"] <= ALIKE for row in rows)
         lines.append(f"largest loss {max(row['loss'] for row in rows):.1%}; the first {FIRST} have "
                      f"the best of {among} of {len(rows)}, or one like it of {alike}")  # fmt: skip
+    for one, other in permutations(runs, 2) if rows else ():
+        among = sum(_best(other[work])[0] in _best(one[work])[:FIRST] for work in several)
+        lines.append(f"the first {FIRST} by one run have the best by another of {among}")
     show(options, rows, lines)
 
 

@@ -1,15 +1,20 @@
 """Launches on the GPU of this machine, of kernels and of cuBLAS, and their device time by CUDA
 events."""
 
+import random
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from operator import truediv
 from typing import Any, TypeVar
 
 import tilewright as tw
 
 FLUSHED = 1 << 28
 TURNS, FEW = 6, 4
+HEAT, HEATING = 60, 64
+"""The milliseconds in which the clock falls to what the cap on power leaves a launch, and the
+launches in them at most."""
 Launch = Callable[[], Any]
 Name = TypeVar("Name")
 
@@ -49,45 +54,54 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Launch, launches: int, *, clean: bool = False) -> float:
+def milliseconds(launch: Launch, launches: int, *, clean: bool = False, hot: bool = False) -> float:
     """The median device time of so many launches, the L2 flushed before each: what flushes it runs
     longer than the host takes to launch, so that no time of the host's is between the events. Every
     second time it is flushed twice: of any kernel's launches those that are even in number from the
     first one of the process on, or those that are odd, take half a microsecond longer. A `clean` L2
-    is flushed by reads, and has no lines that the kernel's own drive back to memory."""
-    import torch
-
-    for _ in range(3):
+    is flushed by reads, and has no lines that the kernel's own drive back to memory. Where they are
+    to be `hot`, the launches have the heat of their own before."""
+    for _ in range(2):
         launch()
+    before = min(int(HEAT / _timed(launch)), HEATING) if hot else 0
     flush = _flush().amax if clean else _flush().zero_
     times: list[float] = []
-    for number in range(launches):
-        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for number in range(before + launches):
         for _ in range(1 + number % 2):
             flush()
-        before.record()
-        launch()
-        after.record()
-        after.synchronize()
-        times.append(before.elapsed_time(after))
-    return statistics.median(times)
+        times.append(_timed(launch))
+    return statistics.median(times[before:])
 
 
-def in_turns(names: Iterable[Name]) -> Iterator[Name]:
-    """Names in turns, each of which another one begins, there and back, so that each comes behind
-    each other as often: behind what takes little power a GPU is quicker, by 5 to 10 %."""
-    every = [*names]
-    for turn in range(TURNS):
-        first = turn // 2 % len(every)
-        yield from (every[first:] + every[:first])[:: -1 if turn % 2 else 1]
+def _timed(launch: Launch) -> float:
+    import torch
+
+    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    before.record()
+    launch()
+    after.record()
+    after.synchronize()
+    return before.elapsed_time(after)
 
 
-def medians(launches: dict[Name, Launch], *, clean: bool = False) -> dict[Name, float]:
-    """The median device times of launches, taken in turns."""
+def in_turns(names: Iterable[Name], turns: int = TURNS) -> Iterator[Name]:
+    """Names in turns, each shuffled: behind what takes little power a GPU is quicker, by 5 to 10 %,
+    and nothing is to come behind it more often than others."""
+    every, shuffled = [*names], random.Random(0)
+    for _ in range(turns):
+        yield from shuffled.sample(every, len(every))
+
+
+def medians(
+    launches: dict[Name, Launch], turns: int = TURNS, *, clean: bool = False, hot: bool = False
+) -> dict[Name, float]:
+    """The median device times of launches in turns, without what whole turns are slower by."""
     times: dict[Name, list[float]] = {name: [] for name in launches}
-    for name in in_turns(launches):
-        times[name].append(milliseconds(launches[name], FEW, clean=clean))
-    return {name: statistics.median(own) for name, own in times.items()}
+    for name in in_turns(launches, turns):
+        times[name].append(milliseconds(launches[name], FEW, clean=clean, hot=hot))
+    paces = [statistics.geometric_mean(turn) for turn in zip(*times.values(), strict=True)]
+    pace = statistics.median(paces)
+    return {name: pace * statistics.median(map(truediv, own, paces)) for name, own in times.items()}
 
 
 def checked(launch: Launch, results: Sequence[Any], reference: Any, bound: float = 1e-2) -> Launch:

@@ -12,14 +12,16 @@ from tilewright.lowering.interpreter.machine.launch import Launch
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import Program
 from tilewright.lowering.interpreter.timeline.deciding import drop_data
+from tilewright.lowering.interpreter.timeline.instructions import Line
 from tilewright.lowering.interpreter.timeline.latencies import COPIED_BYTES, COPIES
 from tilewright.lowering.interpreter.timeline.periods import Counts, Periods
-from tilewright.lowering.interpreter.timeline.record import Line, Timeline
+from tilewright.lowering.interpreter.timeline.record import Timeline
 from tilewright.lowering.interpreter.timeline.turns import DATA
 
-CROWDING = 8
-"""The exponent of the norm by which times of units add up, those of an SM, and those of the SMs and
-of memory: two that are as busy as each other take 9 % longer than one. [A]"""
+CROWDING, QUEUEING = 8, 4
+"""The exponents of the norms by which times add up: two units of an SM that are as busy as each
+other take 9 % longer than one, SMs whose threads load and memory 19 %: they wait longer for it the
+busier it is. [A]"""
 
 
 class LaunchTime(Timeline):
@@ -100,7 +102,10 @@ class LaunchTime(Timeline):
         in_turn = (first + last) / 2 * min(turns, whole) + rest
         if self._taking:
             in_turn -= (whole - 1) * self._first_product
-        cycles = _crowded([max(first, last, in_turn), self._memory_cycles])
+        limits = max(first, last, in_turn), self._memory_cycles
+        # What TMA copies is asked for far ahead: the latency of memory is nowhere to be seen.
+        ahead = any(name == COPIES for name, _ in self._pipes)
+        cycles = max(limits) if ahead else _crowded(limits, QUEUEING)
         return cycles / chip.ghz / 1e3
 
     @property
@@ -149,6 +154,6 @@ class LaunchTime(Timeline):
         return taken
 
 
-def _crowded(times: Iterable[float]) -> float:
+def _crowded(times: Iterable[float], exponent: int = CROWDING) -> float:
     """The time of units that hold each other up."""
-    return sum(time**CROWDING for time in times) ** (1 / CROWDING)
+    return sum(time**exponent for time in times) ** (1 / exponent)

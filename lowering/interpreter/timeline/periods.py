@@ -101,11 +101,13 @@ class Periods:
         del turns[: -1 - 2 * LONGEST]
         for length in range(1, (len(turns) + 1) // 2):
             last = turns[-1 - 2 * length], turns[-1 - length], turns[-1]
+            if not _alike(*(turn.counts for turn in last)):
+                continue
             left = _left(*(turn.compared for turn in last))
             steps = _steps(*(turn.registers for turn in last)) if left else None
-            counts = last[2].counts
-            if steps is None or not _alike(*(turn.counts for turn in last)):
+            if steps is None:
                 continue
+            counts = last[2].counts
             for (gang, slot), value, step in zip(where, registers, steps, strict=True):
                 if value is not None and step is not None:
                     gang.regs[slot] = value + step * value.dtype.type(left)

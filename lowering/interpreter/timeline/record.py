@@ -28,11 +28,8 @@ from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
-from tilewright.lowering.interpreter.timeline.latencies import (
-    Latency,
-    latency,
-    slots_of,
-)
+from tilewright.lowering.interpreter.timeline.instructions import ARRIVING, Line, Timed, line_of
+from tilewright.lowering.interpreter.timeline.latencies import latency
 from tilewright.lowering.interpreter.timeline.turns import (
     DATA,
     Slots,
@@ -42,34 +39,11 @@ from tilewright.lowering.interpreter.timeline.turns import (
 )
 from tilewright.lowering.interpreter.values import Lanes
 from tilewright.source.checked import checking, number_from
-from tilewright.source.diagnostic import place_of
 
 NOTHING: tuple[int, Sequence[tuple[str, float]]] = 0, ()
 
-Line = tuple[str, int]
-"""A file, and a line of it."""
-
 WARPS = 64
 """The warps of the first CTAs, whose every step is recorded."""
-
-GROUPS = {
-    "ptx.wgmma.mma_async": "wgmma",
-    "ptx.cp.async": "cp.async",
-    "ptx.cp.async.bulk.tensor.store": "cp.async.bulk",
-    "ptx.cp.reduce.async.bulk.tensor": "cp.async.bulk",
-    "ptx.tcgen05.ld": "tcgen05.wait.ld",
-    "ptx.tcgen05.st": "tcgen05.wait.st",
-}
-"""The groups of what a warp's instructions start, by those."""
-
-ARRIVING = (
-    "ptx.mbarrier.arrive",
-    "ptx.mbarrier.arrive.cluster",
-    "ptx.mbarrier.arrive.expect_tx",
-    "ptx.cp.async.bulk.tensor.load",
-    "ptx.tcgen05.commit",
-)
-"""The ops that may complete the phase of an mbarrier."""
 
 
 @frozen
@@ -251,8 +225,7 @@ class Timeline:
                     ready.update(dict.fromkeys(writes, late))
 
             return named
-        space: str = getattr(getattr(op, "space", None), "data", "")
-        row, name, line = latency(op.name, space), op.name.removeprefix("ptx."), _line(op)
+        this = Timed(op, reads, writes)
         arrives = op.name in ARRIVING
 
         def timed(machine: Machine, gang: Gang) -> None:
@@ -260,7 +233,7 @@ class Timeline:
             if not warps:
                 step(machine, gang)
                 return
-            work = turn_of(op, machine, gang, slots)
+            work = turn_of(op, machine, gang, slots) if this.row.pipe else 0
             if op.name == "ptx.wgmma.mma_async":
                 work = round(work / self.sustained)
             if self.reorders and op not in self._shares:
@@ -270,52 +243,57 @@ class Timeline:
             if op.name == "ptx.bar.arrive":
                 self._arrive(op, machine, warps)
             step(machine, gang)
-            ends = dict[int, int]()
+            cycles, units = self._shares.get(op, NOTHING)
+            per_cta, ends = machine.slots // WARP, dict[int, int]()
             for warp in warps:
-                ends[warp] = self._issue(machine, op, name, line, row, warp, work, reads, writes)
-                for unit, cycles in self._shares.get(op, NOTHING)[1]:
-                    self._busy[warp * WARP // machine.slots, unit] += cycles
+                cta, own = divmod(warp, per_cta)
+                if own % 4 == 0:
+                    for unit, taken in this.slots:
+                        self._busy[cta, unit] += taken
+                for unit, taken in units:
+                    self._busy[cta, unit] += taken
+                ends[warp] = self._issue(this, cta, warp, own, work, cycles)
             if arrives:
                 self._completed(machine, before, ends)
 
         return timed
 
-    def _issue(
-        self, machine: Machine, op: Operation, name: str, line: Line | None, row: Latency,
-        warp: int, work: int, reads: tuple[int, ...], writes: tuple[int, ...],
-    ) -> int:  # fmt: skip
-        """A warp executes an instruction; when what it starts is over."""
-        clock, cta = self._clocks[warp], warp * WARP // machine.slots
-        if warp % (machine.slots // WARP) % 4 == 0:
-            for unit, cycles in slots_of(op.name):
-                self._busy[cta, unit] += cycles
-        known = max((clock.ready.get(slot, 0) for slot in reads), default=0)
-        group = GROUPS.get(op.name)
-        if self.reorders and writes and not row.pipe and group is None:
-            start, clock.now = max(clock.since, known), clock.now + row.issue
-            start = self._data_path(op, cta, start)
+    def _issue(self, this: Timed, cta: int, warp: int, own: int, work: int, cycles: int) -> int:
+        """A warp, its CTA's `own`, executes an instruction that takes so many cycles of the path of
+        data; when what it starts is over."""
+        clock, row, name, line = self._clocks[warp], this.row, this.name, this.line
+        ready, known = clock.ready, 0
+        for slot in this.reads:
+            if (late := ready.get(slot, 0)) > known:
+                known = late
+        early = self.reorders and this.gives
+        start = max(clock.since if early else clock.now, known)
+        if cycles:
+            start = self._pipes[DATA, cta * 4].reserve(start, cycles)
+        if early:
+            clock.now += row.issue
             self._note(cta, warp, "run", name, start, start + row.issue, line)
-            clock.ready.update(dict.fromkeys(writes, start + row.result))
+            for slot in this.writes:
+                ready[slot] = start + row.result
             return start + row.result
-        start = self._data_path(op, cta, max(clock.now, known))
         if start > clock.now + row.issue:
             self._note(cta, warp, "wait", f"operands of {name}", clock.now, start, line)
-        if op.name.endswith("commit_group"):
+        if name.endswith("commit_group"):
             kind = name.removesuffix(".commit_group")
             clock.groups[kind].append(clock.open.pop(kind, 0))
-        elif op.name.endswith("wait_group"):
+        elif name.endswith("wait_group"):
             groups = clock.groups[name.removesuffix(".wait_group")]
-            pending: int = op.properties["pending"].value.data  # type: ignore[attr-defined]
+            pending: int = this.op.properties["pending"].value.data  # type: ignore[attr-defined]
             due = max(groups[: len(groups) - pending], default=0)
             start = self._until(cta, warp, name, start, due, line)
         elif name.startswith("tcgen05.wait"):
             start = self._until(cta, warp, name, start, clock.open.pop(name, 0), line)
         clock.now = start + row.issue
         self._note(cta, warp, "run", name, start, clock.now, line)
+        group = this.group
         if row.pipe:
-            quarter = warp % 4 if "quarter" in row.pipe else 0
-            pipe = self._pipes[row.pipe, cta * 4 + quarter]
-            if row.pipe == "wgmma" and warp * WARP % machine.slots // WARP % 4:
+            pipe = self._pipes[row.pipe, cta * 4 + (warp % 4 if "quarter" in row.pipe else 0)]
+            if row.pipe == "wgmma" and own % 4:
                 # The first warp of the warpgroup has issued it.
                 end = pipe.last
             else:
@@ -330,13 +308,8 @@ class Timeline:
             end = max(end, self._pipes["tcgen05", cta * 4].last)
         if group is not None:
             clock.open[group] = max(clock.open[group], end)
-        clock.ready.update(dict.fromkeys(writes, clock.now if group == "wgmma" else end))
+        ready.update(dict.fromkeys(this.writes, clock.now if group == "wgmma" else end))
         return end
-
-    def _data_path(self, op: Operation, cta: int, start: int) -> int:
-        """When a warp's access has its turn of the path of data."""
-        cycles, _ = self._shares.get(op, NOTHING)
-        return self._pipes[DATA, cta * 4].reserve(start, cycles) if cycles else start
 
     def _until(
         self, cta: int, warp: int, name: str, start: int, due: int, line: Line | None
@@ -422,7 +395,7 @@ class Timeline:
 
     def resumed(self, wait: TimedWait, lanes: NDArray[np.int64]) -> None:
         """Threads go on."""
-        name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), _line(wait.op)
+        name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), line_of(wait.op)
         warps, first = np.unique(lanes // WARP, return_index=True)
         for warp, index in zip(warps.tolist(), first.tolist(), strict=True):
             cta = self._cta(warp)
@@ -441,9 +414,3 @@ class Timeline:
             clock.since = clock.now
             self._note(cta, warp, "wait", name, started, clock.now, line)
             name = wait.op.name.removeprefix("ptx.")
-
-
-def _line(op: Operation) -> Line | None:
-    """The line of the source that an op is of."""
-    place = place_of(op.location)
-    return None if place is None else place[:2]
