@@ -1,14 +1,15 @@
 """cuTile's samples on the GPU of this machine: compiled by us, by tileiras, and the libraries.
 
     python benchmarks/cutile_gpu.py FOLDER --prepare --checkout CUTILE [--tileiras PATH]  # anywhere
-    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all] [--clean]  # the GPU
+    python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] [--json] [--all]  # the GPU
     python benchmarks/cutile_gpu.py FOLDER [--only WORD ...] --check               # cutile_check.py
 
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
 what they leave against torch. Time is device time by CUDA events, the L2 flushed before each, the
 medians of turns of all configurations, ours and theirs, and the library; the best one counts
-(`--all` prints each).
+(`--all` prints each). What memory bounds is timed with an L2 that reads have flushed, too, and has
+no lines to write back: the last column is ours of the library then.
 """
 
 import math
@@ -202,9 +203,7 @@ def by_work(paths: Sequence[Path]) -> dict[str, list[Measured]]:
     return works
 
 
-def measure(
-    work: str, configurations: list[Measured], arch: str, *, clean: bool = False
-) -> list[Row]:
+def measure(work: str, configurations: list[Measured], arch: str) -> list[Row]:
     """The rates of a work, a row for each configuration, all of them and the library's measured in
     turns; ours is compiled for `arch`."""
     rows: list[Row] = []
@@ -239,12 +238,13 @@ def measure(
         if not rows and (peer := library(bench)) is not None:
             launches[name, "library"], row["which"] = peer
         rows.append(row)
-    times = medians(launches, clean=clean)
-    done = configurations[0][1].operations or configurations[0][1].bytes
-    for (name, by), time in times.items():
-        of = [row for row in rows if by == "library" or row["configuration"] == name]
-        for row in of:
-            row[by] = done / time / 1e9
+    problem = configurations[0][1]
+    done = problem.operations or problem.bytes
+    for clean in (False,) if problem.operations else (False, True):
+        for (name, by), time in medians(launches, clean=clean).items():
+            of = [row for row in rows if by == "library" or row["configuration"] == name]
+            for row in of:
+                row[f"clean {by}" if clean else by] = done / time / 1e9
     return rows
 
 
@@ -253,7 +253,8 @@ def table(rows: list[Row]) -> str:
     rows_of: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         rows_of[row["work"]].append(row)
-    lines = [f"{'':44} {'ours':>8} {'tileiras':>8} {'library':>8} {'/til.':>6} {'/lib.':>6}"]
+    heads = f"{'/til.':>6} {'/lib.':>6} {'clean':>6}"
+    lines = [f"{'':44} {'ours':>8} {'tileiras':>8} {'library':>8} {heads}"]
     ratios: list[float] = []
     for work, own in rows_of.items():
         best = {name: max((row for row in own if name in row), key=lambda row: row[name],
@@ -262,14 +263,16 @@ def table(rows: list[Row]) -> str:
         rate = {name: None if row is None else row[name] for name, row in best.items()}
         digits = ".3f" if own[0]["unit"] == "TB/s" else ".1f"
         shown = [f"{format(number, digits) if number else '-':>8}" for number in rate.values()]
-        for other in ("tileiras", "library"):
-            ratio = rate["ours"] / rate[other] if rate["ours"] and rate[other] else None
+        chosen = best["ours"] or {}
+        rate |= {name: chosen.get(name) for name in ("clean ours", "clean library")}
+        for names in (("ours", "tileiras"), ("ours", "library"), ("clean ours", "clean library")):
+            one, peer = map(rate.get, names)
+            ratio = one / peer if one and peer else None
             shown.append("     -" if ratio is None else f"{ratio:6.2f}")
-            if ratio is not None and other == "tileiras":
+            if ratio is not None and "tileiras" in names:
                 ratios.append(ratio)
-        ours = best["ours"]
-        chosen = "" if ours is None else ours["configuration"]
-        lines.append(f"{work:44} {' '.join(shown)}  {own[0]['unit']}  {chosen}")
+        configuration = chosen.get("configuration", "")
+        lines.append(f"{work:44} {' '.join(shown)}  {own[0]['unit']}  {configuration}")
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
         lines.append(f"geometric mean of ours / tileiras: {mean:.3f} over {len(ratios)}")
@@ -288,8 +291,6 @@ def main() -> None:
     words.add_argument("--check", action="store_true",
                        help="at small sizes, against the interpreter, bit for bit")  # fmt: skip
     words.add_argument("--all", action="store_true", help="a line for each configuration")
-    words.add_argument("--clean", action="store_true",
-                       help="flush the L2 by reads: there are no lines to write back")  # fmt: skip
     options = words.parse_args()
     if options.prepare:
         if options.checkout is None:
@@ -307,7 +308,7 @@ def main() -> None:
     rows: list[Row] = []
     compile_ahead(paths, options.arch)
     for work, configurations in by_work(paths).items():
-        for row in measure(work, configurations, options.arch, clean=options.clean):
+        for row in measure(work, configurations, options.arch):
             rows.append(row)
             if options.all:
                 rates = "  ".join(f"{name} {row[name]:.3f}" for name in

@@ -260,7 +260,8 @@ WORKS = {
         {"128x128x64": (128, 128, 64), "128x256x64": (128, 256, 64)}, _by_experts,
     ),
     "column_sums": KernelWork(
-        _column_sums, ((16384, 4096, 32),), (256, 256, 2), {"64x128": (64, 128)},
+        _column_sums, ((16384, 4096, 32),), (256, 256, 2),
+        {"64x128": (64, 128), "128x64": (128, 64), "32x128": (32, 128)},
         lambda x, y: x.reshape(len(y), -1, x.shape[1]).sum(1),
     ),
     "group_norm": KernelWork(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,15 +106,28 @@ def test_threads_have_neighbours_along_what_they_scan() -> None:
     check_compiled(case, code, "sm_90a")
 
 
-def test_rows_are_added_up_by_all_threads_of_a_multiprocessor() -> None:
-    """In 32 registers each, with nothing ahead; of a chip that has 1536 threads six CTAs."""
-    case = next(case for case in CASES if case.kernel == "column_sums")
+@pytest.mark.parametrize(
+    "tile, threads, loads, writes",
+    [((64, 128), 256, 4, 2), ((128, 128), 512, 4, 8), ((16, 128), 128, 2, 2)],
+)
+def test_rows_are_added_up_by_all_threads_of_a_multiprocessor(
+    tile: tuple[int, int], threads: int, loads: int, writes: int
+) -> None:
+    """In 32 registers each, which are enough for all loads at once where few hold addresses, with
+    nothing ahead; of a chip that has 1536 threads fewer CTAs."""
+    case = replace(next(case for case in CASES if case.kernel == "column_sums"), constants=tile)
     code = cutile_cases.bytecode(case, Path())
-    for arch, ctas in (("sm_90a", 8), ("sm_120a", 6)):
+    for arch, of_all in (("sm_90a", 2048), ("sm_120a", 1536)):
         ptx = tw.compile(code, arch).ptx
-        assert ptx.count("ld.global.L1::no_allocate.v4.b32") == 4 and "cp.async" not in ptx
-        assert f".minnctapersm {ctas}\n" in ptx
+        assert ptx.count("ld.global.L1::no_allocate.v4.b32") == loads and "cp.async" not in ptx
+        assert f".minnctapersm {of_all // threads}\n" in ptx and ptx.count("st.shared") == writes
     check_compiled(case, code, "sm_90a")
+
+
+def test_few_rows_are_added_up_behind_copies() -> None:
+    """Of eight rows a thread would carry a number for every sixteen bytes."""
+    case = replace(next(case for case in CASES if case.kernel == "column_sums"), constants=(8, 256))
+    assert "cp.async" in tw.compile(cutile_cases.bytecode(case, Path()), "sm_90a").ptx
 
 
 def test_sums_of_tiles_go_between_warps_at_once() -> None:

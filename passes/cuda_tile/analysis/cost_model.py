@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
 
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -46,8 +47,10 @@ from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import (
 )
 
 _FEWEST, _USUAL, _MOST = 32, 128, 256
-_MOST_THREADS, _WORKERS = 1024, "num_worker_warps_per_cta"
+_MOST_THREADS, WORKERS = 1024, "num_worker_warps_per_cta"
 """The threads that may compute, and the hint that says how many warps do."""
+THREADS = "threads"
+"""Attribute of an entry: the threads that compute, where a step says it."""
 _PER_THREAD, _CROWDED = 8, 128
 """The elements of the largest tile for each thread: from which on a thread more is worth it, and
 from which on, where MMAs multiply, more than the usual number of threads."""
@@ -125,10 +128,12 @@ def tiled_products(entry: EntryOp, arch: Target | None) -> list[Multiplication]:
 
 
 def thread_count(entry: EntryOp, arch: Target | None) -> int:
-    """The threads of a kernel's CTAs that compute: as hinted, where that can be, else as many
-    warpgroups as its multiplications keep busy, else from its largest tile."""
+    """The threads of a kernel's CTAs that compute: as a step says, or as hinted, where that can be,
+    else as many warpgroups as its multiplications keep busy, else from its largest tile."""
+    if isinstance(own := entry.attributes.get(THREADS), IntegerAttr):
+        return own.value.data
     products = [shape_of(op.result)[-2:] for op in products_of(entry, arch)]
-    warps = hint(entry, _WORKERS, arch)
+    warps = hint(entry, WORKERS, arch)
     if warps is not None:
         fewest = max(_words_of(entry) // _CROWDED, WARP)
         least, most = (_USUAL, _MOST_THREADS // 2) if products else (fewest, _MOST_THREADS)
@@ -137,7 +142,7 @@ def thread_count(entry: EntryOp, arch: Target | None) -> int:
             least = _MOST if sums // _USUAL > _MOST_REGISTERS - _BESIDE else least
         if least <= warps * WARP <= most and not warps & warps - 1:
             return warps * WARP
-        remark(entry, "hint", f"{_WORKERS} = {warps} is not honoured: the kernel wants a power of "
+        remark(entry, "hint", f"{WORKERS} = {warps} is not honoured: the kernel wants a power of "
                f"two of {least // WARP} to {most // WARP} warps")  # fmt: skip
     if products:
         two = any(m >= _TALL or m * n >= _CROWDED * _USUAL for m, n in products)

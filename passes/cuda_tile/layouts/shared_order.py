@@ -77,6 +77,12 @@ class SharedOrder:
             address ^= part
         return address
 
+    def addresses(self, layout: TileLayout) -> int:
+        """The registers that hold where a thread's elements lie: other bits of their addresses are
+        constants."""
+        pattern = self.pattern(layout.threads)
+        return 1 << sum(self.at(1 << bit) & pattern > 0 for bit in layout.registers)
+
     def run_bits(self, layout: TileLayout) -> int:
         """The registers side by side that one access moves, as bits of their number."""
         taken = {self.position[bit] for bit in layout.registers if bit in self.position}
@@ -119,18 +125,29 @@ def converting(
     source: TileLayout, target: TileLayout, size: int, last: Collection[int | None] = ()
 ) -> SharedOrder:
     """An order for a tile that is written in one layout and read in another: first the bits that
-    registers have on both sides, then those that they have where it is read; some are `last`."""
+    registers have on both sides, then those that they have where it is read, or, if that is fewer
+    accesses, conflicts or registers of addresses, where it is written; some are `last`."""
     bits = {bit for bit in (*source.threads, *source.registers) if bit is not None}
     widest = log2(CHUNK // size)
     both = [bit for bit in target.registers if bit in source.registers][:widest]
-    reads = [bit for bit in target.registers if bit not in both][: widest - len(both)]
-    first = [*both, *reads]
-    order = [*first, *sorted(bits.difference(first), key=lambda bit: (bit in last, bit))]
-    plain = SharedOrder({bit: i for i, bit in enumerate(order)}, size)
-    swizzle: dict[int, int] = {}
-    for layout in (source, target):
-        swizzle |= _apart(plain, layout, swizzle)
-    return SharedOrder(plain.position, size, swizzle)
+
+    def in_runs_of(side: TileLayout) -> SharedOrder:
+        own = [bit for bit in side.registers if bit not in both][: widest - len(both)]
+        first = [*both, *own]
+        order = [*first, *sorted(bits.difference(first), key=lambda bit: (bit in last, bit))]
+        plain = SharedOrder({bit: i for i, bit in enumerate(order)}, size)
+        swizzle: dict[int, int] = {}
+        for layout in (source, target):
+            swizzle |= _apart(plain, layout, swizzle)
+        return SharedOrder(plain.position, size, swizzle)
+
+    def effort(order: SharedOrder) -> tuple[int, ...]:
+        layouts = source, target
+        accesses = (1 << len(bits.difference(x.threads)) >> order.run_bits(x) for x in layouts)
+        efforts = order.conflicts, order.addresses
+        return sum(accesses), *(sum(map(effort, layouts)) for effort in efforts)
+
+    return min(map(in_runs_of, (target, source)), key=effort)
 
 
 def _apart(order: SharedOrder, layout: TileLayout, known: Mapping[int, int]) -> dict[int, int]:

@@ -16,7 +16,11 @@ from tilewright.passes.cuda_tile.layouts.layouts import (
     permuted_bits,
     spread,
 )
-from tilewright.passes.cuda_tile.layouts.shared_order import row_major, rows_of_chunks
+from tilewright.passes.cuda_tile.layouts.shared_order import (
+    converting,
+    row_major,
+    rows_of_chunks,
+)
 
 
 def numbers(layout: TileLayout) -> NDArray[np.int64]:
@@ -70,3 +74,16 @@ def test_lanes_that_conflict() -> None:
     assert order.conflicts(TileLayout(rows, (0, 1, 2, 3, 4, 5, 11))) == 8
     assert row_major(12, 4).conflicts(TileLayout(rows, (11,))) == 32
     assert order.conflicts(blocked(range(12), 7)) == 1
+
+
+def test_the_side_that_takes_fewer_addresses_has_its_registers_side_by_side() -> None:
+    """Sums of eight columns that eight warps have of each, of which a thread adds up those of one:
+    eight addresses of a word each, or two of 16 bytes, of which swizzled banks make the second."""
+    warps = (7, 8, 9)
+    written = TileLayout((3, 4, 5, 6, None, *warps), (0, 1, 2))
+    read = TileLayout((*range(7), None), warps)
+    for source, target in ((written, read), (read, written)):
+        order = converting(source, target, 4)
+        assert [order.run_bits(layout) for layout in (written, read)] == [2, 0]
+        assert [order.addresses(layout) for layout in (written, read)] == [2, 1]
+        assert [order.conflicts(layout) for layout in (written, read)] == [1, 1]
