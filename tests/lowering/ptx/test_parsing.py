@@ -233,6 +233,21 @@ def test_a_load_of_tensor_memory_without_a_wait_comes_round() -> None:
     assert "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r" in again
 
 
+@pytest.mark.parametrize(
+    "branches", ["@!done bra again; }", "@done bra.uni over; bra.uni again; over: }"]
+)
+@pytest.mark.parametrize("hint", ["10000000", "%r2"])
+def test_loops_of_waits_come_back(branches: str, hint: str) -> None:
+    """With as many branches, and the time of a try where it was."""
+    wait = f"mbarrier.try_wait.parity.shared.b64 done, [%r1], 0, {hint};"
+    loop = f"{{ .reg .pred done;\nagain:\n{wait}\n{branches}\n"
+    text = kernel(f"mov.u32 %r1, %tid.x;\nmov.b32 %r2, 10000000;\n{loop}").replace("80", "90a")
+    module = parse_module(text)
+    again = module_text(module)
+    assert loop in again.replace("\t", "")
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
+
+
 def test_constants_in_registers() -> None:
     """A number that an op has to know may come in a register."""
     module = parse_module(kernel("mov.u32 %r1, 3;\nmov.u32 %r2, %r1;\nbar.sync %r2;\n"))
