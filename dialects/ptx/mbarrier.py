@@ -52,6 +52,11 @@ class TryWaitParityOp(atom.Waits, MbarrierOp):
     assembly_format = "$address `,` $offset `,` $parity (`time` $time^)?"
 
 
+TWO_WAYS = "ptx.two_ways"
+"""The attribute of a wait that leaves its loop by a branch of its own, and goes round by another,
+in the text that it was read from."""
+
+
 @fields_op("ptx.mbarrier.ask", *rows.MBARRIER_ASK)
 class AskOp(FormOp):
     """`mbarrier.FORM p, [a], phase{, time}`, once: whether the phase is complete that has that

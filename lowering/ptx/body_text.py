@@ -30,7 +30,7 @@ from tilewright.dialects.ptx.functions import CallOp, FuncOp, RetOp, parts_of
 from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.launch_control import QueryCancelOp
-from tilewright.dialects.ptx.mbarrier import TryWaitParityOp
+from tilewright.dialects.ptx.mbarrier import TWO_WAYS, TryWaitParityOp
 from tilewright.dialects.ptx.registers import NAMED
 from tilewright.dialects.ptx.types import B64, KINDS, PRED
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
@@ -339,7 +339,8 @@ class BodyText:
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
-        self.line("@!done bra again; }")
+        two = "@done bra.uni over; bra.uni again; over: }"
+        self.line(two if TWO_WAYS in op.attributes else "@!done bra again; }")
 
     def _settle(self, op: WgmmaOp) -> None:
         """Copy c where it is needed later and so could not have the registers of d."""

@@ -224,7 +224,8 @@ class InFlightRegisters:
     def _note_writes(self, op: Operation, state: State) -> None:
         for result in op.results:
             for slot in self._slots(result):
-                if slot in state:
+                # A load of tensor memory may come round before its wait: texts leave it to ptxas.
+                if slot in state and state[slot].op is not op:
                     self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
 
     def _note_edge(self, edge: Edge, state: State) -> None:

@@ -16,9 +16,11 @@ from tilewright.dialects.ptx.control_flow import (
     TENSORMAP,
     EntryOp,
 )
+from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.functions import FuncOp, RetOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
-from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
+from tilewright.dialects.ptx.registers import MovOp
+from tilewright.dialects.ptx.scalars import CvtaOp
 from tilewright.lowering.ptx.body_text import BodyText, parameter, variable
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.instructions import Shapes
@@ -98,17 +100,13 @@ class KernelText(BodyText):
             kind = "" if is_static else ".extern "
             shared = f"{kind}.shared .align {aligned} .b8 {name}[{size}];\n{shared}"
             end = start
-        bound, (fixed, most) = "", (self.entry.reqntid, self.entry.maxntid)
-        if (threads := fixed or most) is not None:
+        bound, fixed = "", self.entry.reqntid
+        if (threads := fixed or self.entry.maxntid) is not None:
             directive = "maxntid" if fixed is None else "reqntid"
             bound = f"\n.{directive} {', '.join(map(str, threads.get_values()))}"
             least = self.entry.attributes.get(MIN_CTAS)
             if isinstance(least, IntegerAttr):
                 bound += f"\n.minnctapersm {least.value.data}"
-            elif fixed and any(type(op) is SetmaxnregOp for op in self.entry.walk()):
-                # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508), as
-                # it does where another compiler's text says no more than `.maxntid`.
-                bound += "\n.minnctapersm 1"
         most = self.entry.attributes.get(MAX_REGISTERS)
         if isinstance(most, IntegerAttr):
             bound += f"\n.maxnreg {most.value.data}"
@@ -120,6 +118,7 @@ class KernelText(BodyText):
         return f"{shared}.visible .entry {self.name}{opened}{bound}\n{{\n"
 
     def _parameters(self) -> None:
+        maps: list[tuple[str, str]] = []
         for argument, type_, name in zip(
             self.entry.body.blocks[0].args,
             self.entry.parameters,
@@ -129,12 +128,17 @@ class KernelText(BodyText):
             if argument.first_use is None:
                 continue
             register = self.register(argument)
+            # What converts a map's address itself, or loads from it, has it of that space.
+            if type_.data == TENSORMAP and not any(
+                isinstance(use.operation, CvtaOp | LdOp | MovOp) for use in argument.uses
+            ):
+                maps.append((register, register := self.registers.names.scratch("b64")))
             if type_.data not in PARAMETER_TYPES or type_.data == TENSORMAP:
                 self.line(f"mov.b64 {register}, {name};")
             else:
                 self.line(f"ld.param.{type_.data} {register}, [{name}];")
-            if type_.data == TENSORMAP:
-                self.line(f"cvta.param.u64 {register}, {register};")
+        for generic, register in maps:
+            self.line(f"cvta.param.u64 {generic}, {register};")
 
 
 class FunctionText(BodyText):

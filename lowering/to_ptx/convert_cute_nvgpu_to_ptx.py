@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, memref
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i32
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
 from xdsl.passes import ModulePass
@@ -38,6 +38,7 @@ from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.scalar_types import ScalarType, scalar_type
 from tilewright.dialects.ptx.scalars import CvtaOp, SetpOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.ptx.warp_specialization import SetmaxnregOp
 from tilewright.lowering.ptx.instructions import shapes_of
 from tilewright.lowering.ptx.kept import keep
 from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
@@ -96,6 +97,9 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
     for name in (MIN_CTAS, MAX_REGISTERS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
         if name in op.attributes:
             entry.attributes[name] = op.attributes[name]
+    if entry.reqntid and any(type(inner) is SetmaxnregOp for inner in region.walk()):
+        # Otherwise ptxas ignores setmaxnreg, not knowing the registers at entry (C7508).
+        entry.attributes.setdefault(MIN_CTAS, IntegerAttr(1, i32))
     signature = op.attributes.get(SIGNATURE)
     if signature is None and _has_structs(arguments):
         signature = ArrayAttr([argument.type for argument in arguments])

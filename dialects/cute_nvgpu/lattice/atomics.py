@@ -34,7 +34,7 @@ ADDRESSED: dict[str, str] = {**SPACES, CLUSTER_SPACE: "b32", GENERIC: "b64"}
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "u32": ("add", "min", "max", "inc", "dec"),
     "u64": ("add", "min", "max"),
-    "s32": ("min", "max"),
+    "s32": ("add", "min", "max"),
     "s64": ("min", "max"),
     "f16": ("add.noftz",),
     "bf16": ("add.noftz",),
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "b64": ("and", "or", "xor", "exch", "cas"),
     "b128": ("exch", "cas"),
 }
-"""The operations on each type (unsigned addition is that of signed numbers too)."""
+"""The operations on each type."""
 
 _HALVES = needs("sm_70 6.3")
 _TARGETS = {
@@ -204,7 +204,7 @@ _PLAIN: tuple[InstructionRow, ...] = (
             needs("sm_100 8.7"), "9.7.13.7", (Address("a"), Scalar("b", type_, plain=True)),
         )
         for type_, operations in (
-            ("u32", ("add", "min", "max", "inc", "dec")), ("s32", ("min", "max")),
+            ("u32", ("add", "min", "max", "inc", "dec")), ("s32", ("add", "min", "max")),
             ("b32", ("and", "or", "xor")), ("u64", ("add",)),
         )
     ),

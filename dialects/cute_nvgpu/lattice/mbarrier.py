@@ -76,7 +76,7 @@ MBARRIER_TRY_WAIT = _row(
     "mbarrier.try_wait.parity", _WAITS, "mbarrier.try_wait.parity.shared.b64",
     needs("sm_90 7.8"),
     Result("waitComplete", "pred"), _BARRIER, Choice("phaseParity", (0, 1), type_="u32"),
-    Choice("suspendTimeHint", optional=True),
+    Choice("suspendTimeHint", type_="u32", optional=True),
 )  # fmt: skip
 MBARRIER_TRY_WAIT_CLUSTER = _row(
     "mbarrier.try_wait.parity", f"{_WAITS}, and learn of what other CTAs wrote",
@@ -91,7 +91,7 @@ def _asks(form: str, phase: OperandForm) -> InstructionRow:
     learns, needed = next((of for order, of in _LEARNS.items() if order in form), ("", plain))
     does = "say, after waiting for a while," if tries else "say"
     which = "of that parity is complete" if of_parity else "is complete in which a state was given"
-    hint = (Choice("suspendTimeHint", optional=True),) if tries else ()
+    hint = (Choice("suspendTimeHint", type_="u32", optional=True),) if tries else ()
     return _row(
         "ptx.mbarrier.ask", f"{does} whether the phase {which}{learns}",
         f"mbarrier.{form}.shared.b64", needs(needed),

@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, needs
 OPERATIONS: dict[str, tuple[str, ...]] = {
     "u32": ("add", "min", "max"),
     "u64": ("add", "min", "max"),
-    "s32": ("min", "max"),
+    "s32": ("add", "min", "max"),
     "s64": ("min", "max"),
     "b32": ("and", "or", "xor"),
     "b64": ("and", "or", "xor"),
@@ -29,8 +29,8 @@ OPERATIONS: dict[str, tuple[str, ...]] = {
     "f32": ("add",),
     "f64": ("add",),
 }
-"""How `ld_reduce` combines copies of each type (unsigned addition is that of signed numbers too);
-`red` adds floats, and combines vectors of halves in each way."""
+"""How `ld_reduce` combines copies of each type; `red` adds floats, and combines
+vectors of halves in each way."""
 _ACCUMULATED = {
     **dict.fromkeys(("f16", "bf16", "f16x2", "bf16x2"), "add.acc::f32"),
     **dict.fromkeys(("e4m3x4", "e5m2x4"), "add.acc::f16"),
@@ -127,7 +127,7 @@ ROWS: tuple[InstructionRow, ...] = (
         _row("st", type_, 1, ("",), ASYNC[:2], _STARTED)
         for type_ in ("b8", "b16", "b32", "b64", "f32", "f64")
     ),
-    *(_row("red", type_, 1, ("add",), ASYNC[:2], _STARTED) for type_ in ("u32", "u64")),
+    *(_row("red", type_, 1, ("add",), ASYNC[:2], _STARTED) for type_ in ("u32", "s32", "u64")),
 )
 MULTIMEM: dict[str, InstructionRow] = {
     mnemonic.removeprefix("multimem."): row for row in ROWS for mnemonic in row.mnemonics

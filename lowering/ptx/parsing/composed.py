@@ -73,6 +73,10 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
          "getctarank.shared::cluster.u32 {0}, x"),
         (r"getctarank\.u64", "cvta.to.shared.u64 y, {1}",
          "getctarank.shared::cluster.u64 {0}, y"),
+        (  # 9.7.9.16
+            r"prefetch\.param(\.tensormap)", "mov.b64 y, {0}", "cvta.param.u64 y, y",
+            r"prefetch\1 [y]",
+        ),
         # 9.7.9.21: f32 has every number of bf16 and f16.
         (r"cvt\.(r[nmpz]i\.[us]\d\d)\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f32 {0}, f"),
         (
@@ -147,6 +151,8 @@ def _in_turn(mnemonic: str, rules: Sequence[tuple[ReadingRule, str]]) -> Reading
         # A result may be written before the last source is read.
         results = {f"${place}": name for place, name in enumerate(names) if name != "_"}
         first, also = (place if place in results else "_" for place in ("$0", "$1"))
+        if dest.kind == "address":
+            first, results = dest.items[0].text, dict[str, str]()
         kinds = {name: _PLACES[name[1]] for name in places}
         kinds |= {place: reader.variable(name).kind for place, name in results.items()}
         reader.scope = Names(outer, {name: Variable(kind) for name, kind in kinds.items()})

@@ -48,8 +48,8 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterable[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction without a result, as `ptx.mbarrier.try_wait.parity` is, behind its label where
-    others go there."""
+    instruction with the result `_`, as `ptx.mbarrier.try_wait.parity` is, or `__` if two branches
+    are in it, behind its label where others go there."""
     if not any(name.startswith(_TRY_WAIT) for name in {one.name for one in statements}):
         return statements
     return _waits(statements)
@@ -67,7 +67,8 @@ def _waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
                 asked = loop[1]
                 if ways[statement.text] > 0:
                     yield statement
-                yield asked._replace(text=f"_,{asked.text.partition(',')[2]}")
+                dest = "_" if length == 3 else "__"
+                yield asked._replace(text=f"{dest},{asked.text.partition(',')[2]}")
                 place += length
                 continue
         yield statement

@@ -319,7 +319,11 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
     once = by_fields(mbarrier.AskOp, {"form": mnemonic.partition(".")[2]}, operands)
 
     def rule(reader: Reader, operands: str) -> None:
+        two_ways = operands.startswith("__,")
+        operands = operands[two_ways:]
         (loop if operands.startswith("_,") else once).read(reader, operands)
+        if two_ways:
+            reader.block.last_op.attributes[mbarrier.TWO_WAYS] = UnitAttr()  # type: ignore[union-attr]
 
     return ReadingRule(rule)
 

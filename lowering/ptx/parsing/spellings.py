@@ -39,7 +39,6 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"st\.async\.weak(\..*)", r"st.async\1"),
         (r"(st\.async\..*)\.[us](\d\d)", r"\1.b\2"),
         (r"(red\.async\..*\.add)\.s64", r"\1.u64"),
-        (r"(red\.async\.(?:mmio\.)?release\..*\.add)\.s32", r"\1.u32"),
         (
             r"(multimem\.(?:ld_reduce|st))\.(?!weak|relaxed|acquire|release|async)(.*)",
             r"\1.weak.\2",
@@ -49,7 +48,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(multimem\.[a-z_]+\.(?:async\.)?(?:weak|\w+\.(?:cta|cluster|gpu|sys)))\.(?!global)(.*)",
             r"\1.global.\2",
         ),
-        (r"(multimem\..*\.add)\.s(32|64)", r"\1.u\2"),
+        (r"(multimem\..*\.add)\.s64", r"\1.u64"),
         (r"(multimem\.st\..*)\.[us](8|32|64)", r"\1.b\2"),
         (r"((?:multimem\.)?cp\.async\.bulk)\.weak(\..*)", r"\1\2"),
         (
@@ -58,8 +57,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"\1\2",
         ),
         (r"prefetchu\.L1", "prefetch.L1"),
-        (r"prefetch\.(?:param|const)\.tensormap", "prefetch.tensormap"),
-        (r"ldu\.global\.(.*)", r"ld.global.nc.\1"),
+        (r"prefetch\.const\.tensormap", "prefetch.tensormap"),
         (r"ldu\.(.*)", r"ld.\1"),
         (r"st\.bulk(?:\.weak)?(\.shared::cta)?", r"st.bulk.weak\1"),
         (r"(ld|st)\.param::(?:entry|func)\.(.*)", r"\1.param.\2"),
@@ -135,9 +133,7 @@ def _atomic(mnemonic: str) -> str:
         key=lambda word: (word in REGISTER_OF) - (word in _NAMES),
     )
     operation, *rest = rest or [""]
-    if rest[-1:] == ["s32"] and operation == "add":
-        rest = ["u32"]
-    elif rest and operation in _ON_BITS:
+    if rest and operation in _ON_BITS:
         rest[-1] = f"b{rest[-1][1:]}"
     return atomic(name, ".".join(order), space, ".".join((operation, *rest)))
 

@@ -96,7 +96,7 @@ func.func @store(%m: !map, %row: index) attributes {gpu.kernel} {
   func.return
 }
 
-// CHECK-LABEL: ptx.entry @warps(%out: u64) reqntid(128, 1, 1) {
+// CHECK-LABEL: ptx.entry @warps(%out: u64) reqntid(128, 1, 1) attributes {nvvm.minctasm = 1 : i32} {
 // CHECK-NEXT:    %0 = ptx.cvta to.global.u64 %out
 // CHECK-NEXT:    %1 = ptx.const 1 : !ptx.reg<b32>
 // CHECK-NEXT:    ptx.setmaxnreg "inc" 232

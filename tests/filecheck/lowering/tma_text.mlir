@@ -16,9 +16,9 @@
 // CHECK-NEXT: )
 // CHECK-NEXT: .reqntid 128, 1, 1
 // CHECK-NEXT: .minnctapersm 1
-// CHECK:      	mov.b64 %rd1, copy_m;
-// CHECK-NEXT: 	cvta.param.u64 %rd1, %rd1;
+// CHECK:      	mov.b64 %rd2, copy_m;
 // CHECK-NEXT: 	ld.param.u32 %r1, [copy_row];
+// CHECK-NEXT: 	cvta.param.u64 %rd1, %rd2;
 // CHECK:      	setmaxnreg.dec.sync.aligned.u32 40;
 // CHECK:      	elect.sync _|%p1, 0xffffffff;
 // CHECK:      	mbarrier.init.shared.b64 [%r[[B:[0-9]+]]+8], 1;

@@ -139,6 +139,9 @@ def test_every_scalar_op_is_read_back() -> None:
             "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32",
         ),
         ("add.s32", "add.s32"),
+        ("red.global.add.s32", "red.relaxed.gpu.global.add.s32"),
+        ("multimem.red.add.s32", "multimem.red.relaxed.gpu.global.add.s32"),
+        ("ldu.global.u32", "ld.global.u32"),
         ("barrier.cluster.arrive.release", "barrier.cluster.arrive"),
         ("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
          "mbarrier.try_wait.parity.shared.b64"),
@@ -190,6 +193,59 @@ def test_tensor_maps_that_a_kernel_makes() -> None:
         CompileError, match=r"as number of tile\.swizzle_mode\.global.b1024.b32, got 9"
     ):
         verify(parse_module(text.replace("[%rd1], 3", "[%rd1], 9")))
+
+
+def test_addresses_of_parameters_come_back() -> None:
+    """Each is converted where the text does it, if it does."""
+    parameters = ".param .u64 k_p, .param .align 64 .b8 k_m[128], .param .align 8 .b8 k_y[16]"
+    lines = (
+        "cvta.param.u64 %rd4, %rd2;", "prefetch.tensormap [%rd4];", "cvta.param.u64 %rd5, %rd2;",
+        "prefetch.tensormap [%rd5];", "cvta.param.u64 %rd6, %rd3;", "ld.b32 %r1, [%rd6+4];",
+        "st.global.b32 [%rd1], %r1;",
+    )  # fmt: skip
+    for converted in (lines[2:4], ("prefetch.param.tensormap [k_m];",)):
+        body = "\n".join(
+            ("mov.b64 %rd2, k_m;\nmov.b64 %rd3, k_y;", *lines[:2], *converted, *lines[4:])
+        )
+        again = module_text(parse_module(kernel(f"{body}\n", parameters).replace("80", "90a")))
+        written = [line.strip() for line in again.splitlines()]
+        start = written.index("mov.b64 %rd3, k_y;") + 1
+        assert written[start : start + len(lines)] == list(lines)
+    body = "mov.b64 %rd2, k_m;\nld.param.b64 %rd3, [%rd2+8];\nst.b64 [%rd1], %rd3;\n"
+    assert "cvta" not in module_text(parse_module(kernel(body, parameters)))
+
+
+def test_registers_that_a_launch_says_nothing_of() -> None:
+    """ptxas leaves setmaxnreg out where a text does not say how many CTAs there are."""
+    text = kernel("setmaxnreg.dec.sync.aligned.u32 40;\n").replace("sm_80", "sm_90a")
+    again = module_text(parse_module(text.replace(")\n{", ")\n.reqntid 128\n{")))
+    assert "setmaxnreg" in again
+    assert ".minnctapersm" not in again
+
+
+def test_a_load_of_tensor_memory_without_a_wait_comes_round() -> None:
+    body = (
+        "mov.u32 %r1, 0;\nround:\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r2}, [%r1];\n"
+        "st.global.b32 [%rd1], %r2;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 8;\n"
+        "@%p1 bra round;\n"
+    )
+    again = module_text(parse_module(kernel(body).replace("sm_80", "sm_100a")))
+    assert "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r" in again
+
+
+@pytest.mark.parametrize(
+    "branches", ["@!done bra again; }", "@done bra.uni over; bra.uni again; over: }"]
+)
+@pytest.mark.parametrize("hint", ["10000000", "%r2"])
+def test_loops_of_waits_come_back(branches: str, hint: str) -> None:
+    """With as many branches, and the time of a try where it was."""
+    wait = f"mbarrier.try_wait.parity.shared.b64 done, [%r1], 0, {hint};"
+    loop = f"{{ .reg .pred done;\nagain:\n{wait}\n{branches}\n"
+    text = kernel(f"mov.u32 %r1, %tid.x;\nmov.b32 %r2, 10000000;\n{loop}").replace("80", "90a")
+    module = parse_module(text)
+    again = module_text(module)
+    assert loop in again.replace("\t", "")
+    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
 
 
 def test_constants_in_registers() -> None:
