@@ -5,6 +5,7 @@ import re
 from functools import cache, partial
 from typing import Any
 
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -322,8 +323,8 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
         two_ways = operands.startswith("__,")
         operands = operands[two_ways:]
         (loop if operands.startswith("_,") else once).read(reader, operands)
-        if two_ways:
-            reader.block.last_op.attributes[mbarrier.TWO_WAYS] = UnitAttr()  # type: ignore[union-attr]
+        if two_ways and (wait := reader.block.last_op):
+            wait.attributes[mbarrier.TWO_WAYS] = UnitAttr()
 
     return ReadingRule(rule)
 
