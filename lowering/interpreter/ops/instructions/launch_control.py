@@ -10,10 +10,10 @@ from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import pure
-from tilewright.lowering.interpreter.ops.instructions.operands import located
+from tilewright.lowering.interpreter.ops.instructions.operands import every, located
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.ops.instructions.tma import land
-from tilewright.lowering.interpreter.values import Bits, spread
+from tilewright.lowering.interpreter.values import Bits
 
 CANCELED = 1 << 32
 """The bit of an answer over the third coordinate of a CTA: its cluster is cancelled."""
@@ -27,7 +27,7 @@ def _try_cancel(op: TryCancelOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, address: Bits, barrier: Bits) -> None:
         size = prod(machine.launch.cluster)
         there = machine.shared.places(gang.lanes, address, RESPONSE_BYTES, "write")
-        barriers = spread(barrier, gang.count).tolist()
+        barriers = every(gang, barrier)
 
         def ask(index: int, lane: int) -> None:
             canceled, answer = machine.waiting[:size], [0, 0]

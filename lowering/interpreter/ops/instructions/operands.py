@@ -14,6 +14,7 @@ from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW
+from tilewright.lowering.interpreter.machine.machine import Gang
 from tilewright.lowering.interpreter.values import Bits, spread
 
 Locate = Callable[[list[Any]], Bits]
@@ -55,6 +56,11 @@ def windows(
         yield False, address, ~within & every
     if within.any():
         yield True, (address & np.uint64(0xFFFFFFFF)).astype(np.uint32), within & every
+
+
+def every(gang: Gang, value: Bits) -> list[int]:
+    """The value in every thread of the gang."""
+    return spread(value, gang.count).tolist()
 
 
 def as_columns(value: Bits) -> Bits:

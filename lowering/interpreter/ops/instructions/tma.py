@@ -10,7 +10,6 @@ import numpy as np
 from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
-from tilewright.dialects.cute_nvgpu.lattice import cluster
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.ptx import bulk_copy
@@ -28,7 +27,6 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 from tilewright.lowering.interpreter.machine.tensor_map import (
     Corner,
@@ -36,57 +34,17 @@ from tilewright.lowering.interpreter.machine.tensor_map import (
     TensorImage,
     chunk_addresses,
 )
-from tilewright.lowering.interpreter.machine.tensor_map_bytes import place_of
-from tilewright.lowering.interpreter.ops.base.memref import View, load_words, store_words
-from tilewright.lowering.interpreter.ops.instructions.atomics import combine
+from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     Locate,
     as_columns,
+    every,
     located,
-    windows,
 )
 from tilewright.lowering.interpreter.ops.instructions.smem_desc import check_begin
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.values import Bits, spread
-
-# Tensor maps that kernels make
-
-
-@runs
-def _replace_field(op: bulk_copy.TensormapReplaceOp, builder: Builder) -> Step:
-    form, number = op.form.data, builder.number(op)
-    offset, width = place_of(form.split(".")[1], content(op.place) or 0)
-    of_shared, generic = ".shared" in form, ".global." not in form and ".shared" not in form
-
-    def run(machine: Machine, gang: Gang, address: Bits, value: Bits | None) -> None:
-        given = np.full(1, content(op.number) or 0) if value is None else value
-        words = spread(given, gang.count).astype(f"uint{8 * width}")[:, None]
-        at = address + address.dtype.type(offset)
-        for shared, place, part in windows(at, None, generic, of_shared):
-            store_words(machine, gang, place, words, number=number, shared=shared, chosen=part)
-
-    return effect(op, builder, run, op.address, op.value)
-
-
-@runs
-def _copy_map(op: bulk_copy.CpFenceproxyOp, builder: Builder) -> Step:
-    """The first thread of a warp copies, half by half: each is as far aligned as maps are."""
-    mnemonic, number = op.mnemonic, builder.number(op)
-
-    def run(machine: Machine, gang: Gang, dest: Bits, source: Bits) -> None:
-        gang.warps(mnemonic)
-        first, half = gang.lanes % WARP == 0, rows.TENSOR_MAP_BYTES // 2
-        for offset in (0, half):
-            words = load_words(
-                machine, gang, source + np.uint32(offset), width=8, count=half // 8, number=number,
-                shared=True, chosen=first, otherwise=np.zeros((gang.count, half // 8), np.uint64),
-            )  # fmt: skip
-            place = dest + np.uint64(offset)
-            store_words(machine, gang, place, words, number=number, shared=False, chosen=first)
-
-    return effect(op, builder, run)
-
 
 # Where boxes are
 
@@ -109,11 +67,6 @@ def _box_start(op: Any, builder: Builder, name: str) -> Locate:
     return locate
 
 
-def _every(gang: Gang, value: Bits) -> list[int]:
-    """The value in every thread of the gang."""
-    return spread(value, gang.count).tolist()
-
-
 def _corners(gang: Gang, coordinates: Sequence[Bits]) -> Int64Array:
     """The coordinates of each thread's box, [threads, dimensions], signed 32 bits each."""
     columns = [spread(value, gang.count).astype(np.uint32) for value in coordinates]
@@ -134,7 +87,7 @@ def _boxes(
     machine: Machine, gang: Gang, maps: Bits, coordinates: Sequence[Bits], mode: str,
     offsets: Bits | None = None,
 ) -> Boxes:  # fmt: skip
-    images, corners = _every(gang, maps), _corners(gang, coordinates)
+    images, corners = every(gang, maps), _corners(gang, coordinates)
     columns = np.zeros((1, rows.MAX_RANK)) if offsets is None else as_columns(offsets)
     moved = spread(columns[:, ::-1].astype(np.int64), gang.count).tolist()
 
@@ -176,9 +129,9 @@ def _runs(
     mask: Bits | None = None,
 ) -> Boxes:  # fmt: skip
     """Bytes, all or without so many on either side, or those of a mask."""
-    starts, sizes, of = _every(gang, address), _every(gang, size), rows.TENSOR_ELEMENTS[element]
-    left, right = (_every(gang, side) for side in sides or (np.zeros(1, np.uint32),) * 2)
-    masks = None if mask is None else _every(gang, mask)
+    starts, sizes, of = every(gang, address), every(gang, size), rows.TENSOR_ELEMENTS[element]
+    left, right = (every(gang, side) for side in sides or (np.zeros(1, np.uint32),) * 2)
+    masks = None if mask is None else every(gang, mask)
 
     def box(index: int) -> tuple[TensorImage, Corner]:
         around = left[index], right[index]
@@ -287,8 +240,8 @@ def _start_loads(
 ) -> None:  # fmt: skip
     """Start a copy of each thread. That of bytes to its own CTA needs no fence behind the init of
     its mbarrier: libcu++'s `memcpy_async` has none."""
-    barriers, starts = _every(gang, barrier), _every(gang, dest)
-    masks = [None] * gang.count if mask is None else _every(gang, mask)
+    barriers, starts = every(gang, barrier), every(gang, dest)
+    masks = [None] * gang.count if mask is None else every(gang, mask)
 
     def copy(index: int, lane: int) -> None:
         image, corner = boxes(index)
@@ -317,81 +270,6 @@ def _of_pair(cta: int, own: int) -> int:
     return own
 
 
-def _change(op: Any) -> Callable[..., Bits] | None:
-    """How a form combines words, where it does."""
-    words = op.mnemonic.split(".")
-    return combine(".".join(words[-2:])) if {"red", "reduce"} & {*words} else None
-
-
-def _apart(there: Int64Array, machine: Machine) -> Callable[[int], Int64Array]:
-    """The bytes that a copy to one CTA of the cluster writes, if its mbarrier is there."""
-
-    def places(cta: int) -> Int64Array:
-        if cta != (own := int(there[0]) // machine.shared.stride):
-            raise Fault(
-                f"expected an mbarrier of the CTA that it stores to, got one of CTA {cta}; "
-                f"nearest legal: the one of CTA {own}"
-            )
-        return there
-
-    return places
-
-
-@runs(cluster.BULK_SEND, cluster.BULK_SEND_REDUCE)
-def _bulk_send(op: Any, builder: Builder) -> Step:
-    number, change = builder.number(op), _change(op)
-
-    def run(
-        machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits
-    ) -> None:
-        shared, barriers, sizes = machine.shared, _every(gang, barrier), _every(gang, size)
-        to, of = (
-            shared.places(gang.lanes, address, CHUNK, verb)[:, 0].tolist()
-            for address, verb in ((dest, "write"), (source, "read"))
-        )
-
-        def send(index: int, lane: int) -> None:
-            count = sizes[index]
-            if count % CHUNK or not count:
-                raise Fault(f"expected a multiple of {CHUNK} bytes to copy, got {count}")
-            for first in (to[index], of[index]):
-                if (end := first % shared.stride + count) > shared.size:
-                    raise Fault(
-                        f"out of bounds: byte {end - 1} of shared memory, which has {shared.size}"
-                    )
-            stream, (cta, start) = Stream(0, lane, None), divmod(of[index], shared.stride)
-            starts = start + np.arange(0, count, CHUNK)
-
-            def read() -> UInt8Array:
-                return shared.read_operand(lane, cta, starts, stream, number).ravel()
-
-            places = _apart(to[index] + np.arange(count), machine)
-            land(machine, lane, barriers[index], None, stream, read, places, number, change=change)
-
-        each_thread(gang, send)
-
-    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier)
-
-
-@runs(*cluster.ST_ASYNC, *cluster.RED_ASYNC)
-def _send(op: Any, builder: Builder) -> Step:
-    number, change = builder.number(op), _change(op)
-
-    def run(machine: Machine, gang: Gang, address: Bits, value: Bits, barrier: Bits) -> None:
-        words = np.ascontiguousarray(spread(as_columns(value), gang.count)).view(np.uint8)
-        where = machine.shared.places(gang.lanes, address, words.shape[1], "write")
-        barriers = _every(gang, barrier)
-
-        def send(index: int, lane: int) -> None:
-            places = _apart(where[index], machine)
-            land(machine, lane, barriers[index], None, None, lambda: words[index], places, number,
-                 change=change, generic=True)  # fmt: skip
-
-        each_thread(gang, send)
-
-    return effect(op, builder, run)
-
-
 # Stores and reductions
 
 
@@ -404,7 +282,7 @@ def _store(op: Any, builder: Builder) -> Step:
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], source: Bits
     ) -> None:
         places: list[list[int]] = _corners(gang, coordinates).tolist()
-        named = zip(_every(gang, maps), map(tuple, places), _every(gang, source), strict=True)
+        named = zip(every(gang, maps), map(tuple, places), every(gang, source), strict=True)
         check_issued_once(machine, gang, named, kind)
         boxes = _boxes(machine, gang, maps, coordinates, mode)
         _start_stores(machine, gang, boxes, source, number, kind)
@@ -425,7 +303,7 @@ def _bulk_store(op: Any, builder: Builder) -> Step:
     def run(
         machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, mask: Bits | None
     ) -> None:
-        named = zip(*(_every(gang, value) for value in (dest, source, size)), strict=True)
+        named = zip(*(every(gang, value) for value in (dest, source, size)), strict=True)
         check_issued_once(machine, gang, named, kind)
         boxes = _runs(machine, gang, dest, size, element if mask is None else "ui8", mask=mask)
         _start_stores(machine, gang, boxes, source, number, kind)
@@ -436,7 +314,7 @@ def _bulk_store(op: Any, builder: Builder) -> Step:
 def _start_stores(
     machine: Machine, gang: Gang, boxes: Boxes, source: Bits, number: int, kind: str | None
 ) -> None:
-    starts = _every(gang, source)
+    starts = every(gang, source)
 
     def copy(index: int, lane: int) -> None:
         image, corner = boxes(index)
@@ -464,12 +342,3 @@ def _commit(machine: Machine, gang: Gang) -> None:
 def _wait(op: Any, builder: Builder) -> Step:
     pending, reads = op.pending.value.data, op.read is not None
     return lambda machine, gang: machine.bulk_stores.wait(gang.lanes, pending, reads=reads)
-
-
-@runs(rows.PREFETCH_TENSORMAP)
-def _prefetch(op: Any, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, map_: Bits) -> None:
-        for address in set(_every(gang, map_)):
-            machine.memory.tensor_map(address)
-
-    return effect(op, builder, run)

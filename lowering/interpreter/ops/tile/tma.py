@@ -32,6 +32,7 @@ from tilewright.lowering.interpreter.machine.issued_once import check_issued_onc
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_map import check_written_apart, loaded
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
+from tilewright.lowering.interpreter.ops.instructions.operands import every
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.ops.instructions.tma import land
 from tilewright.lowering.interpreter.ops.tile.tensor_access import (
@@ -127,8 +128,8 @@ def load(
     """Copy to shared memory, of each CTA of the mask where there is one; the mbarrier at `barrier`
     there is told of the bytes."""
     elements = _elements(gang, copy, coords, shared)
-    barriers = spread(barrier, gang.count).tolist()
-    masks = [None] * gang.count if mask is None else spread(mask, gang.count).tolist()
+    barriers = every(gang, barrier)
+    masks = [None] * gang.count if mask is None else every(gang, mask)
     dtype = container(shared)
 
     def start(index: int, lane: int) -> None:
