@@ -179,6 +179,10 @@ class GlobalMemory:
     def _buffer(self, address: int) -> Allocation:
         return self.allocations[window_of(address)]
 
+    def is_argument(self, address: int) -> bool:
+        """True of the address of an argument's tensor map."""
+        return address in self._tensor_maps
+
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address: of an argument, or what a kernel has made in memory. Raises
         Fault where there is none."""

@@ -252,11 +252,10 @@ def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
     )
 
 
-# One kernel runs alone, on memory that has one address; tensor maps are not written.
-executes(
-    sync.FENCE_PROXY_ALIAS, sync.PROXY_FENCES, sync.GRIDDEPCONTROL_WAIT,
-    sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS,
-)(nothing)  # fmt: skip
+# One kernel runs alone, on memory that has one address.
+executes(sync.FENCE_PROXY_ALIAS, sync.GRIDDEPCONTROL_WAIT, sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS)(
+    nothing
+)
 
 
 # Fragments

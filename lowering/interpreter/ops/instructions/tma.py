@@ -93,6 +93,8 @@ def _boxes(
 
     def box(index: int) -> tuple[TensorImage, Corner]:
         image = machine.memory.tensor_map(images[index])
+        if not machine.memory.is_argument(images[index]):
+            machine.accesses.read_map(int(gang.lanes[index]), images[index])
         _check_mode(image.box, mode)
         corner = _corner(corners[index], image)
         if mode in rows.FOUR_ROWS:
