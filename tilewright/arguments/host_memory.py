@@ -120,11 +120,14 @@ class HostMemory:
 
 
 def arrays_of(name: str, argument: Any) -> Iterator[Named]:
-    """The arrays of NumPy of an argument, with names: of tensor maps, and of structs' fields."""
+    """The arrays of NumPy of an argument, with names: of tensor maps, and of structs' parts."""
     if is_array(argument):
         yield name, argument
     elif isinstance(argument, TensorMap) and argument.array is not None:
         yield name, argument.array
-    elif is_tuple(argument):
-        for i, item in enumerate(argument):
+    elif is_tuple(argument) or isinstance(argument, dict):
+        items: Iterable[tuple[Any, Any]] = (
+            argument.items() if isinstance(argument, dict) else enumerate(argument)
+        )
+        for i, item in items:
             yield from arrays_of(f"{name}[{i}]", item)

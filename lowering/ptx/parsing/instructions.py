@@ -11,7 +11,7 @@ from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -106,10 +106,6 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
         else:
             typed = zip(sources, operand_types, strict=False)
             inputs = [reader.take(text, type_, kind) for text, (type_, kind) in typed]
-        if suffix == "param.u64" and isinstance(inputs[0], BlockArgument):
-            # A tensor map comes as its generic address.
-            reader.give(dest, inputs[0])
-            return
         result = reader.add(op.of(suffix, inputs[: len(types)])).results[0]
         for third in inputs[len(types) :]:
             result = reader.add(op.of(suffix, [result, third])).results[0]

@@ -42,6 +42,7 @@ from tilewright.dialects.ptx.control_flow import (
     parameter_register,
 )
 from tilewright.dialects.ptx.functions import RetOp
+from tilewright.dialects.ptx.scalars import CvtaOp
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.parsing import calls, composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
@@ -145,6 +146,9 @@ class KernelReading:
         flow.add(self.body, scope)
         flow.finish()
         region, reader = self._read(flow.parts, scope, {})
+        for argument, kind in zip(first.args, kinds, strict=True):
+            if kind == TENSORMAP:
+                _give_generic(argument)
         shared = reader.memory
         names = [match["name"].removeprefix(f"{name}_") for match in parameters]
         bounds = {
@@ -328,6 +332,15 @@ def _parameter_type(match: re.Match[str], position: int) -> str:
         raise PtxError(f"expected a type of {', '.join(REGISTER_OF)}, got {type_}", position)
     width = 8 if type_[1:] == "8" else KINDS[REGISTER_OF[type_]]
     return type_ if type_ in ("f32", "f64") else f"u{width}"
+
+
+def _give_generic(argument: SSAValue) -> None:
+    """A tensor map comes as its generic address."""
+    for use in list(argument.uses):
+        if isinstance(use.operation, CvtaOp):
+            use.operation.results[0].replace_all_uses_with(argument)
+            use.operation.detach()
+            use.operation.erase()
 
 
 def _takes_predicate(mnemonic: str) -> bool:
