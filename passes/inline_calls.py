@@ -111,7 +111,7 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     if isinstance(callee, functions.FuncOp):
         _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
         _free_stack(body)
-    if not others:
+    if not others and isinstance(entry.last_op, _RETURNS):
         returned = entry.last_op
         assert returned is not None
         Rewriter.inline_block(entry, InsertPoint.before(call), call.operands)
@@ -129,6 +129,8 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
         for block in body.blocks:
             if isinstance(last := block.last_op, _RETURNS):
                 Rewriter.replace_op(last, _branch(call, following, last.operands), [])
+            elif isinstance(last, functions.ExitOp) and isinstance(around, EntryOp):
+                Rewriter.replace_op(last, functions.RetOp(()), [])
         caller.add_op(_branch(call, entry, call.operands))
         Rewriter.inline_region(body, BlockInsertPoint.before(following))
         results = following.args
