@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_uint8
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -126,8 +126,7 @@ def arrays_of(name: str, argument: Any) -> Iterator[Named]:
     elif isinstance(argument, TensorMap) and argument.array is not None:
         yield name, argument.array
     elif is_tuple(argument) or isinstance(argument, dict):
-        items: Iterable[tuple[Any, Any]] = (
-            argument.items() if isinstance(argument, dict) else enumerate(argument)
-        )
-        for i, item in items:
-            yield from arrays_of(f"{name}[{i}]", item)
+        parts = cast("dict[int, Any]", argument) if isinstance(argument, dict) else argument
+        places = parts if isinstance(parts, dict) else range(len(parts))
+        for place in places:
+            yield from arrays_of(f"{name}[{place}]", parts[place])

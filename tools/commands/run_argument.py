@@ -35,7 +35,7 @@ class KernelArgument:
     """One argument: its value and, where the kernel's result is kept, the path for it; the name of
     its parameter. That of a struct has arguments as `parts`."""
 
-    value: Any
+    value: AnyArray | TensorMap | dict[int, Any] | int | float
     output: str | None = None
     name: str = ""
     parts: tuple[KernelArgument, ...] = ()

@@ -106,12 +106,14 @@ def test_maps_that_a_kernel_makes(way: str, engine: Any, ptxas: Ptxas) -> None:
 @pytest.mark.parametrize(
     "wrong, said",
     [
-        ("element_stride 0, 2", r"a tensor map of every element, .* and each of \[1, 2\]"),
-        ("global_stride 0, d4", r"whole 16 bytes, got 0x\w+, \(4,\)"),
-        ("elemtype 8", "are known here, got 1, 8, 0, 2, 0"),
+        ("element_stride 1, 9", r"expected each of 1 to 8 elements, got \(9, 1\)"),
+        ("global_stride 0, d4", r"whole 16 bytes, got 0x\w+ and \(4,\)"),
+        ("elemtype 2; fill_mode 1", "expected floats where NaN is outside, got 4x16xui32"),
         ("interleave_layout 1", "are known here, got 1, 7, 1, 2, 0"),
         ("rank 5", "a tensor map whose rank, elemtype, .* are known here, got 5, 7, 0, 2, 0"),
-        ("box_dim 0, 12", "expected 64 bytes along the last dimension of the box"),
+        ("box_dim 0, 20", "expected 64 bytes along the last dimension of the box"),
+        ("rank 0", "expected a tensor map of 2 dimensions, got one of 16xf32"),
+        ("global_dim 1, 0", r"expected extents of 1 to 2\^31 - 1, got \(0, 20\)"),
         ("global_address 4096", "tensor out of bounds: address 0x1000 is in no kernel argument"),
     ],
 )
