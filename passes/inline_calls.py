@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
-from tilewright.dialects.ancestors import ancestors, descendants, enclosing, terminator
+from tilewright.dialects.ancestors import ancestors, descendants, enclosing
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import functions
@@ -111,8 +111,8 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     if isinstance(callee, functions.FuncOp):
         _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
         _free_stack(body)
-    if not others:
-        returned = terminator(entry)
+    returned = entry.last_op
+    if not others and isinstance(returned, _RETURNS):
         Rewriter.inline_block(entry, InsertPoint.before(call), call.operands)
         results: Sequence[SSAValue] = returned.operands
         returned.detach()
@@ -128,6 +128,8 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
         for block in body.blocks:
             if isinstance(last := block.last_op, _RETURNS):
                 Rewriter.replace_op(last, _branch(call, following, last.operands), [])
+            elif isinstance(last, functions.ExitOp) and isinstance(around, EntryOp):
+                Rewriter.replace_op(last, functions.RetOp(()), [])
         caller.add_op(_branch(call, entry, call.operands))
         Rewriter.inline_region(body, BlockInsertPoint.before(following))
         results = following.args

@@ -111,10 +111,11 @@ def interpret(
 
     `args`: a C-contiguous NumPy array for each memref, an array of any strides for each
     `!cute.memref`, a `TensorMap` of an array for each `tma_descriptor`, a number for each scalar
-    and a tuple for each struct, in order; inputs are not modified. Arrays that overlap are one
-    memory, and one that is read-only may not be written. An array of unsigned integers
-    stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z). `kernel`
-    may be left out where there is one.
+    and a tuple for each struct, in order, of PTX's bytes a dict of what begins at which of them:
+    arrays for pointers, `TensorMap`s, numbers of NumPy, `bytes`; inputs are not modified. Arrays
+    that overlap are one memory, and one that is read-only may not be written. An array of unsigned
+    integers stands for raw bits of any element type of its width. `grid` and `block` are (x, y, z).
+    `kernel` may be left out where there is one.
     By default the IR runs as it is; `level="atom"` lowers tiles to atoms first, and `level="ptx"`
     everything to instructions. A kernel that was lowered from the tile level takes the arguments
     that it had there. `numerics="hardware"` computes MMAs as

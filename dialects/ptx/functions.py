@@ -182,3 +182,12 @@ class RetOp(PtxOp):
         legal = [part.register for part in parts_of(variables)]
         if [*self.values.types] != legal:
             raise self.fail(f"registers {_listed(legal)}, got {_listed(self.values.types)}")
+
+
+@fields_op("ptx.exit")
+class ExitOp(PtxOp):
+    """Leave the kernel from a function. PTX ISA 9.7.12.7."""
+
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
+
+    assembly_format = "attr-dict"

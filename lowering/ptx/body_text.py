@@ -26,7 +26,7 @@ from tilewright.dialects.ptx.control_flow import (
     EntryOp,
     parameter_layout,
 )
-from tilewright.dialects.ptx.functions import CallOp, FuncOp, RetOp, parts_of
+from tilewright.dialects.ptx.functions import CallOp, ExitOp, FuncOp, RetOp, parts_of
 from tilewright.dialects.ptx.identifiers import comment, unique
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.launch_control import QueryCancelOp
@@ -146,6 +146,8 @@ class BodyText:
         edges = edges_of(op)
         if isinstance(op, RetOp):
             self._leave(op)
+        elif isinstance(op, ExitOp):
+            self.line("exit;", op)
         elif isinstance(op, BraOp):
             self._moves(edges[0])
             self._guard = ""

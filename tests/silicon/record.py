@@ -2,7 +2,8 @@
 
     python tests/silicon/record.py tests/silicon/fixtures
 
-Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz, wgmma.npz and cluster_addresses.npz: the
+Writes scalar.npz, mma.npz, matrix_copies.npz, wmma.npz, wgmma.npz, cluster_addresses.npz,
+image_copies.npz and made_maps.npz: the
 results of every scalar instruction form, every `mma.sync`, every matrix copy, every `wmma` with its
 loads and stores, and every `wgmma` that the chip runs, on the inputs of inputs.py,
 matrix_copies.py, wmma_matrices.py and warpgroup_mmas.py, and the addresses that `mapa` gives. The
@@ -14,7 +15,9 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ import warpgroup_mmas
 from image_copies import IMAGE_COPIES
 from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, mma_kernel, scalar_forms, scalar_kernel
+from made_maps import MADE_MAPS, launched
 from matrix_copies import arguments, copies_of, kernel, result
 from wmma_matrices import access_arguments, access_kernel, access_result, accesses_of
 
@@ -140,6 +144,19 @@ def record_image_copies(arch: str) -> dict[str, Any]:
     return results
 
 
+def record_made_maps(arch: str) -> dict[str, Any]:
+    """What copies by tensor maps change that kernels make, one after the other: nothing, where they
+    trap, which ends a process."""
+    if not target(arch).supports(target("sm_90a")):
+        return {}
+    with ProcessPoolExecutor(8, max_tasks_per_child=1, mp_context=get_context("spawn")) as pool:
+        changes = list(pool.map(launched, MADE_MAPS))
+    return {
+        "names": np.array([made.name for made in MADE_MAPS]), "changed": np.concatenate(changes),
+        "ends": np.cumsum([len(change) for change in changes]),
+    }  # fmt: skip
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -153,6 +170,7 @@ def main() -> None:
         ("wgmma", record_wgmma(arch)),
         ("cluster_addresses", record_cluster_addresses(arch)),
         ("image_copies", record_image_copies(arch)),
+        ("made_maps", record_made_maps(arch)),
     ):
         np.savez_compressed(folder / f"{name}.npz", chip=chip, **results)
         print(f"{name}: {len(results)} instructions on {device_name()}")

@@ -34,7 +34,7 @@ class OnGpu:
 def passed(arguments: int, types: Sequence[str]) -> tuple[Any, ...]:
     """What a launch was given for parameters of these types: bits, and the bytes of tensor maps."""
     places = (ctypes.c_uint64 * len(types)).from_address(arguments)
-    codes = [launcher.CODES[type_] for type_ in types]
+    codes = [launcher.code_of(type_) for type_ in types]
     return tuple(
         struct.unpack(code, ctypes.string_at(place, struct.calcsize(code)))[0]
         for place, code in zip(places, codes, strict=True)

@@ -249,3 +249,24 @@ def test_a_launch_is_what_the_bindings_read(asked: tuple[str, ...]):
     function.ready(values, extents, PROGRAMMATIC in asked, COOPERATIVE in asked).start(99)
     assert read.pop() == ([2, 3, 1, 64, 1, 1, 512], 99, 1234, values)
     assert read == [(f"CU_LAUNCH_ATTRIBUTE_{name}", 1, 1) for name in asked]
+
+
+STRUCT = """.version 8.3
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 p[192], .param .u64 out) {
+.reg .b64 d<3>; ld.param.u64 d0, [p+8]; ld.param.u64 d1, [out]; st.global.u64 [d1], d0; ret; }
+"""
+
+
+def test_a_struct_is_passed_by_value(driver: Driver):
+    struct = {0: np.int32(5), 8: np.arange(4), 64: tw.TensorMap(np.zeros((8, 64)), box=(4, 4))}
+    out = tw.compile(STRUCT, "sm_90a").launch(struct, np.zeros(1), grid=(1,), block=(1,))
+    [[given, to]] = driver.launched
+    pointer, of_map, packed, own = driver.buffers
+    assert given[:16] == bytes([5, *bytes(7)]) + pointer.to_bytes(8, "little") and to == own
+    assert driver.maps[given[64]][2] == of_map and len(given) == 192
+    assert bytes(driver.buffers[packed]) == given and len(out) == 3
+    of_bytes = np.arange(192, dtype=np.uint8)
+    tw.compile(STRUCT, "sm_90a").launch(of_bytes, np.zeros(1), grid=(1,), block=(1,))
+    assert driver.launched[-1][0] == of_bytes.tobytes()

@@ -55,6 +55,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected shape= for an address", {"tensor": 16, "element": "f32"}),
     ("expected element= for a tensor of complex64", {"tensor": F32.astype(np.complex64)}),
     ("expected elements of ui8, .* got i3", {"element": "i3"}),
+    ("expected floats where NaN is outside, got ", {"nan": True, "element": "i32"}),
     ("expected an array of f16, got float32", {"element": "f16", "box": (8, 8)}),
     ("expected a tensor of 1 dimensions for box 8xf32", {"box": (8,)}),
     ("expected extents of 1 to 256, got 300 in 300x8xf32; nearest legal: 256", {"box": (300, 8)}),

@@ -14,6 +14,7 @@ from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute
 
 from tilewright.arguments.arrays import ArrayArgument
+from tilewright.arguments.bound import Bound, Mapped, Placed, packed
 from tilewright.arguments.dtypes import DTYPES
 from tilewright.arguments.host_memory import HostMemory, HostPlace
 from tilewright.arguments.parameters import Parameter, wrong_count
@@ -30,7 +31,6 @@ from tilewright.dialects.cute.values import read_typed
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, ENDLESS_EXTENT
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
-from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
@@ -58,30 +58,9 @@ class ArgumentMemory(Protocol):
         """The kernel's argument for the tensor map of a tensor at an address; strides in bytes."""
         ...
 
-
-@frozen
-class Placed:
-    """An array in memory."""
-
-    array: ArrayArgument
-    address: int
-
-    @property
-    def read_only(self) -> bool:
-        """It is on the GPU, and may not be written."""
-        return self.array.read_only
-
-
-@frozen
-class Mapped:
-    """A tensor map, as its memory made it, and whether its array may not be written."""
-
-    handle: Any
-    read_only: bool
-
-
-Bound = int | Placed | Mapped | LaneValue | tuple[Any, ...]
-"""An argument, bound: a number's bits, a value of the algebra, a tuple for a struct."""
+    def map_bytes(self, handle: Any) -> bytes:
+        """The bytes of such a tensor map."""
+        ...
 
 
 class Binding:
@@ -142,6 +121,8 @@ class Binding:
             return self._tensor_map(parameter, arg)
         if isinstance(arg, TensorMap):
             raise _error(parameter, f"expected {parameter.text}, got a tensor map")
+        if parameter.text.startswith("bytes") and isinstance(arg, dict):
+            return self._packed(parameter, cast("dict[int, Any]", arg))
         array = self._array(parameter, arg)
         if array is not None:
             return self._checked(parameter, array)
@@ -151,6 +132,11 @@ class Binding:
             got = type(arg).__name__
             raise _error(parameter, f"expected an array for {parameter.text}, got {got}")
         return number_bits(parameter, arg)
+
+    def _packed(self, parameter: Parameter, parts: dict[int, Any]) -> Placed:
+        """The bytes of a struct, as an array."""
+        content = packed(parameter, parts, self._bound, self._memory.map_bytes)
+        return Placed(ArrayArgument.of(content), self.host.place(parameter.name, content).address)
 
     # --- arrays ---
 
@@ -204,6 +190,8 @@ class Binding:
             align = tensor.align
             if why is None and (why := array.why_no_tensor(tensor)) is not None:
                 why = f"{why} for {text}"
+        elif text.startswith("bytes") and array.flat is None:
+            why = f"expected an array of NumPy for {text}, got one on the GPU"
         elif is_memref(type_):
             element = str(type_.element_type)
             why = array.why_no_elements(element, text) or _why_no_shape(type_, array, text)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from ctypes import string_at
 from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
-from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, OF_A_ROW
+from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, OF_A_ROW, TENSOR_MAP_BYTES
 from tilewright.lowering.interpreter.array_types import UInt8Array
 
 
@@ -43,6 +44,11 @@ class DeviceMemory:
             content = np.empty(size, dtype=np.uint8)
             self._call("cuMemcpyDtoH", content.ctypes.data, pointer, size)
             yield content
+
+    @staticmethod
+    def map_bytes(handle: Any) -> bytes:
+        """The bytes of the driver's `CUtensorMap`, of which the first eight are the address."""
+        return string_at(handle.getPtr(), TENSOR_MAP_BYTES)
 
     def add_tensor_map(
         self,

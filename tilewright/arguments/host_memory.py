@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_uint8
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -119,11 +119,13 @@ class HostMemory:
 
 
 def arrays_of(name: str, argument: Any) -> Iterator[Named]:
-    """The arrays of NumPy of an argument, with names: of tensor maps, and of structs' fields."""
+    """The arrays of NumPy of an argument, with names: of tensor maps, and of structs' parts."""
     if is_array(argument):
         yield name, argument
     elif isinstance(argument, TensorMap) and argument.array is not None:
         yield name, argument.array
-    elif is_tuple(argument):
-        for i, item in enumerate(argument):
-            yield from arrays_of(f"{name}[{i}]", item)
+    elif is_tuple(argument) or isinstance(argument, dict):
+        parts = cast("dict[int, Any]", argument) if isinstance(argument, dict) else argument
+        places = parts if isinstance(parts, dict) else range(len(parts))
+        for place in places:
+            yield from arrays_of(f"{name}[{place}]", parts[place])

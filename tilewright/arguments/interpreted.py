@@ -7,7 +7,8 @@ from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Operation
 
 from tilewright.arguments.arrays import ArrayArgument
-from tilewright.arguments.binding import Binding, Bound, Mapped, Placed
+from tilewright.arguments.binding import Binding
+from tilewright.arguments.bound import Bound, Mapped, Placed
 from tilewright.arguments.parameters import Parameter, own_parameters
 from tilewright.dialects.cute.int_tuple import flatten, unflatten
 from tilewright.dialects.cute.layout import make_unchecked

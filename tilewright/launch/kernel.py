@@ -104,7 +104,8 @@ class Entry:
     def values(self, binding: Binding) -> list[Any]:
         """The driver's argument for each parameter: bits, addresses and tensor maps. Raises
         ArgumentError for an array on the GPU that the kernel may write and nobody may."""
-        from tilewright.arguments.binding import Mapped, Placed, written_read_only
+        from tilewright.arguments.binding import written_read_only
+        from tilewright.arguments.bound import Mapped, Placed
 
         bound = binding.values if self.parts is None else binding.parts(self.parts)
         for number in self.written:
@@ -112,12 +113,14 @@ class Entry:
             if isinstance(value, Placed | Mapped) and value.read_only:
                 raise written_read_only(self.parameters[number][0])
         return [
-            value.address
+            value.content
+            if text.startswith("bytes") and isinstance(value, Placed)
+            else value.address
             if isinstance(value, Placed)
             else value.handle
             if isinstance(value, Mapped)
             else value
-            for value in bound
+            for (_, text), value in zip(self.parameters, bound, strict=True)
         ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import Error
-from tilewright.dialects.ptx.control_flow import PARAMETER_LAYOUT, TENSORMAP
+from tilewright.dialects.ptx.control_flow import TENSORMAP, parameter_layout
 from tilewright.launch.ptxas import assembled
 
 
@@ -24,10 +24,11 @@ class LaunchError(Error, RuntimeError):
     """No GPU, no driver bindings, or a driver call that failed; the message says which."""
 
 
-CODES: Mapping[str, str] = {
-    **dict.fromkeys(("u8", "u16", "u32", "u64", "f32", "f64"), "Q"), TENSORMAP: "0Q128s",
-}  # fmt: skip
-"""The formats in which `struct` writes parameters: bits, of which each has a word, and maps."""
+def code_of(type_: str) -> str:
+    """The format in which `struct` writes a parameter: a word of bits, or bytes."""
+    is_bytes = type_.startswith(("bytes", TENSORMAP))
+    return f"0Q{parameter_layout(type_)[0]}s" if is_bytes else "Q"
+
 
 _IPC_BYTES = 64
 """The size of the driver's `CUipcMemHandle`."""
@@ -211,11 +212,11 @@ class DeviceFunction:
         *,
         programmatic: bool = False,
     ) -> None:
-        """Launch without waiting; `values` are bits, addresses, and the driver's tensor maps.
+        """Launch without waiting; `values` are bits, addresses, bytes, the driver's tensor maps.
         `programmatic`: it may start before the kernel in front of it has ended, and waits for that
         itself."""
         own = [
-            map_bytes(value) if type_ == TENSORMAP else value
+            DeviceMemory.map_bytes(value) if type_ == TENSORMAP else value
             for value, type_ in zip(values, self.types, strict=True)
         ]
         self.ready(own, self.extents(grid, block), programmatic).start(stream)
@@ -281,10 +282,7 @@ class _Layout:
     @cache
     def of(types: tuple[str, ...]) -> _Layout:
         """That of parameters of these types."""
-        for type_ in types:
-            if type_ not in CODES:
-                raise LaunchError(f"expected parameters of {', '.join(CODES)}, got {type_}")
-        codes, head = [CODES[type_] for type_ in types], _FORMATS[0] + 2 * _FORMATS[1]
+        codes, head = list(map(code_of, types)), _FORMATS[0] + 2 * _FORMATS[1]
         before = [f"{head}{len(types)}Q{''.join(codes[:i])}" for i in range(len(types) + 1)]
         offsets = tuple(
             struct.calcsize(text) - struct.calcsize(code)
@@ -332,11 +330,6 @@ def opened(shared: bytes) -> int:
     ctypes.memmove(handle.getPtr(), shared, _IPC_BYTES)
     peers = driver.CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
     return int(call("cuIpcOpenMemHandle", handle, peers))
-
-
-def map_bytes(map_: Any) -> bytes:
-    """The bytes of the driver's `CUtensorMap`, of which the first eight are the address."""
-    return ctypes.string_at(map_.getPtr(), PARAMETER_LAYOUT[TENSORMAP][0])
 
 
 def synchronize() -> None:

@@ -53,7 +53,7 @@ class _Map:
             map_ = flat_map(self.parameter, self.source, address, values)
             name, memory = self.parameter.name, launcher.device_memory()
             made = memory.add_tensor_map(name, address, map_.shape, map_.strides, map_.box)
-            known = kept(self.known, extents, launcher.map_bytes(made)[_ADDRESS.size :])
+            known = kept(self.known, extents, memory.map_bytes(made)[_ADDRESS.size :])
         return _ADDRESS.pack(address) + known
 
 

@@ -8,7 +8,9 @@ One ARG for each parameter of the kernel, in order, or by its name (x=IN.npy):
   256x256[:DTYPE]         a memref of random elements; zeros:256x256 one of zeros
   3, 0x10, -1.5, nan      a scalar, integer or float as the parameter's type has it
 
-A tensor map is given like a memref: its box is in the parameter's type. A kernel of CUDA Tile IR
+A tensor map is given like a memref: its box is in the parameter's type. PTX has no types: there it
+is an array with a box, and a swizzle (IN.npy#64x32:128); a struct is its parts, each behind the
+byte that it begins with (0:IN.npy,8:i32=5,64:IN.npy#64x32). A kernel of CUDA Tile IR
 (bytecode, or text) takes the entry's flat parameters: a file, as for a memref, for every pointer
 to an array's first element, numbers for the rest. Of a cuTile kernel arrays stand for their shapes
 and their strides in elements, too, and names are those of Python, where its file is here; constants
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from tilewright.arguments.tensor_map import TensorMap
     from tilewright.tools.commands.run_argument import KernelArgument
 
-    Value = NDArray[Any] | TensorMap | int | float
+    Value = NDArray[Any] | TensorMap | dict[int, Any] | int | float
 
 Extent = tuple[int, int, int]
 
@@ -153,11 +155,11 @@ def run(options: argparse.Namespace) -> None:
     from tilewright.tools.commands.run_argument import read_arguments
 
     arguments = read_arguments(options, source, name, lengths=False)
-    for argument in arguments:
-        _check_writable(argument)
     values = [argument.value for argument in arguments]
-    arrays = [argument for argument in arguments if argument.is_array]
-    names = [argument.name for argument in arrays]
+    arrays = [array for argument in arguments for array in argument.arrays]
+    for array in arrays:
+        _check_writable(array)
+    names = [array.name for array in arrays]
     if options.device:
         _check_for_device(options)
         outputs = _launch(source, name, values, options)

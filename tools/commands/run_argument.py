@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilewright.arguments.dtypes import DTYPE_NAMES, DTYPES, ML_FLOATS, random_array
+from tilewright.arguments.parameters import Parameter
 from tilewright.arguments.tensor_map import TensorMap, TensorMapError
 from tilewright.dialects.frozen import frozen
 from tilewright.execution import argument_names, kernel_signature
@@ -22,27 +23,29 @@ from tilewright.tools.commands.input import InputError
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tilewright.arguments.parameters import Parameter
-
 _FORMS = "IN.npy, OUT.npy=SHAPE:DTYPE or OUT.npy=@IN.npy"
 _SHAPE = re.compile(r"\d+(x\d+)*(:\w+)?")
 """An array of random elements: its shape and, where the type does not say it, its dtype."""
+_BOX = re.compile(r"\d+(x\d+)*(:\d+)?")
 _NUMBER = re.compile(r"[+-]?\d.*")
 
 
 @frozen
 class KernelArgument:
     """One argument: its value and, where the kernel's result is kept, the path for it; the name of
-    its parameter."""
+    its parameter. That of a struct has arguments as `parts`."""
 
-    value: AnyArray | TensorMap | int | float
+    value: AnyArray | TensorMap | dict[int, Any] | int | float
     output: str | None = None
     name: str = ""
+    parts: tuple[KernelArgument, ...] = ()
 
     @property
-    def is_array(self) -> bool:
-        """The run gives its array back."""
-        return isinstance(self.value, np.ndarray | TensorMap)
+    def arrays(self) -> list[KernelArgument]:
+        """Those of it, or of its parts, whose arrays the run gives back."""
+        if isinstance(self.value, np.ndarray | TensorMap):
+            return [self]
+        return [array for part in self.parts for array in part.arrays]
 
 
 def read_arguments(
@@ -67,9 +70,8 @@ def read_arguments(
         if own and [name for name, _ in texts if name] != names[: len(texts)]:
             raise InputError(_wrong_count(texts, names)) from None
         raise
-    paths = [
-        os.path.realpath(argument.output) for argument in arguments if argument.output is not None
-    ]
+    arrays = [array for argument in arguments for array in argument.arrays]
+    paths = [os.path.realpath(array.output) for array in arrays if array.output is not None]
     for number, path in enumerate(paths):
         if path in paths[:number]:
             raise InputError(f"two arguments write '{path}'")
@@ -136,6 +138,9 @@ def _wrong_count(texts: Sequence[tuple[str, str]], spelled: Sequence[str]) -> st
     return f"{signature}, got {len(texts)}; too many: {extra}"
 
 
+_POINTER = Parameter("", "u64")
+
+
 @frozen
 class _Reader:
     """Reads the ARG of one parameter; `where` names both in every error. Without `files` a file is
@@ -146,6 +151,11 @@ class _Reader:
     files: bool
 
     def read(self, text: str, generator: np.random.Generator) -> KernelArgument:
+        if self.parameter.text.startswith("bytes"):
+            return self._struct(text, generator)
+        array, _, box = text.rpartition("#")
+        if array and not self._is_file(text):
+            return self._mapped(replace(self, parameter=_POINTER).read(array, generator), box)
         if self.parameter.element is None and not self._is_address(text):
             return KernelArgument(self._scalar(text, self.parameter.text))
         if "=" not in text or self._is_file(text):
@@ -159,6 +169,38 @@ class _Reader:
         if not output:
             raise self._error(f"expected {_FORMS}, got '{text}'")
         return KernelArgument(self._value(array), output)
+
+    def _struct(self, text: str, generator: np.random.Generator) -> KernelArgument:
+        """The parts of a struct, each behind the byte that it begins with: `0:a.npy,8:i32=5`."""
+        pairs = [
+            (first, part) for first, _, part in (one.partition(":") for one in text.split(","))
+        ]
+        parts: dict[int, KernelArgument] = {}
+        for first, part in pairs:
+            if not first.isdecimal() or int(first) in parts:
+                raise self._error(f"expected parts such as 0:IN.npy,8:i32=5, got '{text}'")
+            name, _, number = part.partition("=")
+            parts[int(first)] = (
+                KernelArgument(np.dtype(DTYPE_NAMES[name]).type(self._scalar(number, name)))
+                if name in DTYPE_NAMES
+                else replace(self, parameter=_POINTER).read(part, generator)
+            )
+        named = [replace(part, name=f"{self.parameter.name}[{at}]") for at, part in parts.items()]
+        values = {first: part.value for first, part in parts.items()}
+        return KernelArgument(values, parts=tuple(named))
+
+    def _mapped(self, array: KernelArgument, text: str) -> KernelArgument:
+        """The tensor map of an array: `64x32`, a box, or `64x32:128`, with a swizzle."""
+        box, _, swizzle = text.partition(":")
+        if not _BOX.fullmatch(text) or not isinstance(array.value, np.ndarray):
+            raise self._error(f"expected ARRAY#BOX or ARRAY#BOX:SWIZZLE, got '#{text}'")
+        extents = [int(extent) for extent in box.split("x")]
+        try:
+            return replace(
+                array, value=TensorMap(array.value, box=extents, swizzle=int(swizzle or 0))
+            )
+        except TensorMapError as error:
+            raise self._error(str(error)) from None
 
     def _input(self, text: str, generator: np.random.Generator) -> AnyArray:
         """An array from a file, of zeros, or of random elements."""

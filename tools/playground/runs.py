@@ -94,7 +94,7 @@ def _run_kernel(text: str, name: str, arch: str, ran: Ran, shown: io.StringIO) -
     ran.words = ran.words or guessed(text, name)
     options = _options(ran.words)
     given = read_arguments(options, text, name, files=False)
-    names = [one.name for one in given if one.is_array]
+    names = [array.name for one in given for array in one.arrays]
 
     def under(schedule: int | None) -> list[AnyArray]:
         return interpret(

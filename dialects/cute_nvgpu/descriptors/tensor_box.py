@@ -94,6 +94,8 @@ class TensorBox:
         expected = f"a swizzle that keeps {' or '.join(map(str, atoms))} bytes together"
         if (why := why_not(self.swizzle_atom, atoms, expected)) is not None:
             raise TensorMapError(why)
+        if self.nan and "FLOAT" not in self.element.driver:
+            raise TensorMapError(f"expected floats where NaN is outside, got {self}")
         if self.im2col is not None and self.im2col.mode in rows.OF_A_ROW and not self.swizzle:
             raise TensorMapError(f"expected a swizzle for {self.im2col.mode}, got none")
         self._check_row()
@@ -106,13 +108,22 @@ class TensorBox:
                 f"expected whole {rows.CHUNK} bytes along the last dimension of the box, got {row} "
                 f"in {self}; nearest legal: {nearest} elements"
             )
-        if self.swizzle and row != self.swizzle:
+        if self.swizzle and not self._fills(row):
             # A narrower box lies in rows of the swizzle all the same (H100): with gaps.
             raise TensorMapError(
                 f"expected {self.swizzle} bytes along the last dimension of the box, one row of "
                 f"its swizzle, got {row}; nearest legal: "
                 f"{self.swizzle // self.element.bytes} elements"
             )
+
+    def _fills(self, row: int) -> bool:
+        """A row of so many bytes may be one of the swizzle."""
+        return row == self.swizzle
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """How far apart in the tensor those elements are that are copied."""
+        return (1,) * self.rank
 
     @property
     def rank(self) -> int:

@@ -409,7 +409,8 @@ MAX_STRIDE = 1 << 40
 
 @frozen
 class TensorElement:
-    """An element type of tensor maps: MLIR's name of it, its bytes, the driver's name of it."""
+    """An element type of tensor maps: MLIR's name of it, or PTX's where that has none, its bytes,
+    the driver's name of it."""
 
     mlir: str
     bytes: int
@@ -435,3 +436,12 @@ TENSOR_ELEMENTS: dict[str, TensorElement] = {
     )
 }
 """The element types of a tensor map, by MLIR's name."""
+_INTEGERS = ("ui8", "ui16", "ui32", "si32", "ui64", "si64")
+MADE_ELEMENTS = (
+    *(TENSOR_ELEMENTS[name] for name in (*_INTEGERS, "f16", "f32")),
+    TensorElement("f32.ftz", 4, "FLOAT32_FTZ"),
+    *(TENSOR_ELEMENTS[name] for name in ("f64", "bf16", "tf32")),
+    TensorElement("tf32.ftz", 4, "TFLOAT32_FTZ"),
+)
+"""By the number that `tensormap.replace` gives each. Of the numbers that are subnormal in those of
+`.ftz` reductions make zeros, and other copies do not (H200)."""

@@ -37,10 +37,9 @@ def least_or_greatest(words: Words, form: str) -> Words:
 
 
 def combined(element: str, kind: str, before: Bits, values: Bits) -> Bits:
-    """Elements of memory, raw bits, after a reduction; `element` is their MLIR type.
-
-    f32 elements keep their subnormals: the tensor maps of the driver have a type of their own,
-    FLOAT32_FTZ, that flushes them. PTX ISA, cp.reduce.async.bulk.tensor.
+    """Elements of memory, raw bits, after a reduction; `element` is their type as tensor maps have
+    it, of which f32 keeps its subnormals and f32.ftz does not: tf32 is added as they are (H200).
+    PTX ISA, cp.reduce.async.bulk.tensor.
     """
     if kind == "inc":
         counted: Bits = before + 1
@@ -57,6 +56,7 @@ def _form(element: str, kind: str, width: int) -> str:
     """The form of the scalar instruction that does the same to one element."""
     if kind in ("and", "or", "xor"):
         return f"b{width}"
-    if element in FLOATS:
-        return f"rn.{element}" if kind == "add" else element
+    if (float_ := element.removeprefix("t")).partition(".")[0] in FLOATS:
+        type_, _, ftz = float_.partition(".")
+        return f"rn.{ftz and 'ftz.'}{type_}" if kind == "add" else type_
     return f"{'s' if element.startswith('s') else 'u'}{width}"

@@ -6,10 +6,11 @@ or writes it may access until it is known to be complete (`global_copies`).
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.tma import TENSOR_MAP_BYTES
 from tilewright.lowering.interpreter.array_types import (
     BoolArray,
     Int32Array,
@@ -18,11 +19,11 @@ from tilewright.lowering.interpreter.array_types import (
 )
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.machine import global_proxy
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.global_copies import GlobalRead, GlobalWrite, Span
 from tilewright.lowering.interpreter.machine.global_memory import GlobalMemory
-from tilewright.lowering.interpreter.machine.global_proxy import GlobalProxyFences
 from tilewright.lowering.interpreter.machine.grid_threads import GridThreads
 from tilewright.lowering.interpreter.machine.last_accesses import NOBODY, Row, chosen
 from tilewright.lowering.interpreter.machine.observations import Observations
@@ -46,7 +47,8 @@ class GlobalAccesses:
         self._first = self._ctas = 0
         self.order = AtomicOrder()
         self.observations = Observations()
-        self._fences = GlobalProxyFences(self.order)
+        self._fences = global_proxy.GlobalProxyFences(self.order)
+        self.maps = global_proxy.TensorMapFences(self.order)
         self._reading: dict[int, list[GlobalRead]] = {}
         self._writing: dict[int, GlobalWrite] = {}
 
@@ -184,7 +186,7 @@ class GlobalAccesses:
         for span in spans:
             self._check_read(span, op)
         if by_proxy:
-            self._check_fenced(spans, "reads")
+            self._check_fenced(spans, "reads by the async proxy what", self._fences)
         return GlobalRead(spans, op)
 
     def until_waited(self, read: GlobalRead) -> None:
@@ -235,7 +237,7 @@ class GlobalAccesses:
         self._fences.copies.add(abs(op))
         for span in spans:
             shadow, places = self._check_write(span, op, changed)
-            self._check_fenced([span], "writes")
+            self._check_fenced([span], "writes by the async proxy what", self._fences)
             if shadow.landing is None:
                 shadow.landing = np.zeros(len(shadow.writes.who), dtype=np.int32)
             fresh = shadow.by_word(changed, span) | (shadow.landing[places] == 0)
@@ -276,20 +278,21 @@ class GlobalAccesses:
         if any(shadow.generic for shadow in self._shadows.values()):
             self._fences.fence(lanes, self._clocks)
 
-    def _check_fenced(self, spans: list[Span], verb: str) -> None:
-        """Report a copy of what threads wrote without a fence."""
+    def read_map(self, lane: int, address: int) -> None:
+        """A thread starts a copy by a tensor map in memory."""
+        spans = self.spans(np.array([lane]), np.array([address], np.uint64), TENSOR_MAP_BYTES)
+        self._check_fenced(spans, "copies by a tensor map that", self.maps.at(address))
+
+    def _check_fenced(self, spans: Iterable[Span], verb: str, fences: global_proxy.Fences) -> None:
+        """Report an access to what threads wrote without a fence."""
         for span in spans:
             if not (shadow := self._shadow(span)).generic:
                 continue
             writes = shadow.writes.at(shadow.words(span).ravel())
-            late = self._fences.unfenced(int(span.lanes[0]), writes)
-            if late.any():
+            if (late := fences.unfenced(int(span.lanes[0]), writes)).any():
                 name = self._op_names[abs(int(writes[2][np.argmax(late)]))]
-                self._report(
-                    f"race on global memory: {verb} by the async proxy what {name} wrote, with no "
-                    "fence.proxy.async between; nearest legal: one in the thread that wrote",
-                    int(span.rows[0]),
-                )
+                why = f"race on global memory: {verb} {name} wrote, with no {fences.missing}"
+                self._report(why, int(span.rows[0]))
 
     # Races
 

@@ -155,6 +155,11 @@ class GlobalMemory:
         maps.size, maps.read_only = len(maps.data), np.ones(len(maps.data), np.bool_)
         return handle
 
+    def map_bytes(self, handle: int) -> bytes:
+        """The bytes of the tensor map of an argument."""
+        first = handle - _TENSOR_MAPS
+        return self._map_bytes.data[first : first + TENSOR_MAP_BYTES].tobytes()
+
     def protect(self, address: int, read_only: BoolArray) -> None:
         """Let some bytes of the buffer at an address be read alone."""
         self._buffer(address).read_only = read_only
@@ -178,6 +183,10 @@ class GlobalMemory:
 
     def _buffer(self, address: int) -> Allocation:
         return self.allocations[window_of(address)]
+
+    def is_argument(self, address: int) -> bool:
+        """True of the address of an argument's tensor map."""
+        return address in self._tensor_maps
 
     def tensor_map(self, address: int) -> TensorImage:
         """The tensor map at an address: of an argument, or what a kernel has made in memory. Raises

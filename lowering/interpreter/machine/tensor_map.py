@@ -17,8 +17,8 @@ from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.global_copies import Span
 from tilewright.lowering.interpreter.values import Lanes
 
-_SIGN, _INFINITY, _QUIET = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(1 << 22)
-"""Of an f32 the sign, the exponent, and the bit that NaN has where it is quiet."""
+_SIGN, _INFINITY, _NAN = np.uint32(1 << 31), np.uint32(0x7F800000), np.uint32(0x7FFFE000)
+"""The sign of an f32, its exponent, and NaN as tf32."""
 
 
 class ElementRun(TensorBox):
@@ -187,7 +187,8 @@ class TensorImage:
         piece = self.box.piece
         inside, places = np.ones((1,) * (len(piece) + 1), dtype=bool), np.zeros(1, dtype=np.int64)
         for axis, extent in enumerate(piece):
-            along = np.arange(extent).reshape([-1 if at == axis else 1 for at in range(len(piece))])
+            along = np.arange(extent) * self.box.steps[axis]
+            along = along.reshape([-1 if at == axis else 1 for at in range(len(piece))])
             index = corners[:, axis].reshape(-1, *(1,) * len(piece)) + along
             inside = inside & (index >= 0) & (index < shape[axis])
             places = places + index * (self.strides[axis] // self.box.element.bytes)
@@ -199,13 +200,13 @@ class TensorImage:
 
 def loaded(words: AnyArray, element: str) -> AnyArray:
     """Elements as a copy leaves them in shared memory: f32 as tf32 rounded to nearest even, of
-    which subnormal numbers are kept and NaN stays one (H200: by its products; here it is quiet)."""
-    if element != "tf32":
+    which subnormal numbers are kept and NaN is one (H200)."""
+    if not element.startswith("tf32"):
         return words
     rounded = words + (0xFFF + (words >> 13 & 1)) & 0xFFFFE000
     finite = (words & _INFINITY) != _INFINITY
     is_nan = (words & ~_SIGN) > _INFINITY
-    return np.where(finite, rounded, np.where(is_nan, words | _QUIET, words))
+    return np.where(finite, rounded, np.where(is_nan, _NAN, words))
 
 
 def check_written_apart(places: AnyArray) -> None:
@@ -219,7 +220,8 @@ def check_written_apart(places: AnyArray) -> None:
 
 def chunk_addresses(start: int, box: TensorBox, size: int) -> Int64Array:
     """The places of the 16-byte chunks of boxes that start at an address of shared memory: the
-    swizzle XORs bits 7 and up into those from its atom's on."""
-    addresses = start + np.arange(0, size, CHUNK, dtype=np.int64)
+    swizzle XORs bits 7 and up into those from its atom's on, in rows of its own."""
+    chunks, row = np.arange(0, size, CHUNK, dtype=np.int64), box.shape[-1] * box.element.bytes
+    addresses = start + chunks // row * (box.swizzle or row) + chunks % row
     mask = (1 << box.swizzle_bits) - 1
     return addresses ^ ((addresses >> 7 & mask) * box.swizzle_atom)

@@ -14,12 +14,13 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox, TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     CHUNK,
+    MADE_ELEMENTS,
     MAX_EXTENT,
     MAX_RANK,
     SWIZZLES,
-    TENSOR_ELEMENTS,
     TENSOR_MAP_BYTES,
 )
+from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import UInt8Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.tensor_map import Buffer, TensorImage
@@ -32,11 +33,32 @@ _FIELDS = (
     *((name, "u1", ()) for name in (*_CODES, "fill_mode")),
 )
 _BYTES = np.dtype([(name, type_, count) for name, type_, count in _FIELDS])
-_ELEMENTS = (
-    *("ui8", "ui16", "ui32", "si32", "ui64", "si64", "f16", "f32", "", "f64", "bf16", "tf32"),
-)
-"""The element types, by the number of each; of f32 without subnormal numbers there is none."""
 _ATOMS = (CHUNK, 2 * CHUNK)
+
+
+@frozen
+class MadeBox(TensorBox):
+    """The box of a map that a kernel has made: of each dimension but the innermost each `strides`th
+    element is copied, and a row may be narrower than one of the swizzle (H200)."""
+
+    strides: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        TensorBox.__post_init__(self)
+        if not {*self.strides} <= {*range(1, 9)}:
+            raise TensorMapError(f"expected each of 1 to 8 elements, got {self.strides}")
+
+    def _fills(self, row: int) -> bool:
+        return row <= self.swizzle
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return self.strides
+
+    @property
+    def piece(self) -> tuple[int, ...]:
+        return tuple(-(-n // step) for n, step in zip(self.shape, self.strides, strict=True))
+
 
 Argument = Callable[[int], TensorImage]
 """The tensor map of an argument, by its number from 1 on."""
@@ -52,7 +74,7 @@ def place_of(field: str, place: int = 0) -> tuple[int, int]:
 def encoded(image: TensorImage, address: int, argument: int) -> UInt8Array:
     """The bytes of the tensor map of an argument, of a tensor at an address."""
     made, box, rank = np.zeros(1, _BYTES), image.box, len(image.shape)
-    drivers = [name and TENSOR_ELEMENTS[name].driver for name in _ELEMENTS]
+    drivers = [element.driver for element in MADE_ELEMENTS]
     numbers = {
         "global_address": address, "argument": argument, "rank": rank - 1,
         "elemtype": drivers.index(box.element.driver),
@@ -75,15 +97,14 @@ def decoded(
     Raises Fault where the hardware has none."""
     [map_] = np.frombuffer(content[: _BYTES.itemsize], _BYTES)
     rank, code, interleaved, mode, atom = (int(map_[name]) for name in _CODES)
-    name = _ELEMENTS[code] if code < len(_ELEMENTS) else ""
     known = rank < MAX_RANK and mode < len(SWIZZLES) and atom < len(_ATOMS)
-    if interleaved or not (name and known):
+    if interleaved or not (known and code < len(MADE_ELEMENTS)):
         raise Fault(
             f"expected a tensor map whose {', '.join(_CODES)} are known here, got "
             f"{rank}, {code}, {interleaved}, {mode}, {atom}"
         )
     like = argument(int(map_["argument"])) if map_["argument"] else None
-    element = TENSOR_ELEMENTS[name]
+    element = MADE_ELEMENTS[code]
     if like is not None and like.box.element.driver == element.driver:
         element = like.box.element
     rank, swizzle = rank + 1, SWIZZLES[mode]
@@ -95,18 +116,20 @@ def decoded(
         if like is not None and like.box.im2col is not None:
             box = replace(like.box, **fields)
         else:
-            box = TensorBox(_outer(map_["box_dim"], rank), **fields)
+            steps = *_outer(map_["element_stride"], rank)[:-1], 1
+            box = MadeBox(_outer(map_["box_dim"], rank), **fields, strides=steps)
     except TensorMapError as error:
         raise Fault(f"{error} (the tensor map in memory)") from None
     strides, address = _outer(map_["global_stride"], rank - 1), int(map_["global_address"])
-    steps = set(map_["element_stride"][:rank].tolist())
-    if steps != {1} or any(number % CHUNK for number in (*strides, address)):
+    if any(number % CHUNK for number in (*strides, address)):
         raise Fault(
-            f"expected a tensor map of every element, whose address and strides are whole {CHUNK} "
-            f"bytes, got {address:#x}, {strides} and each of {sorted(steps)}"
+            f"expected a tensor map whose address and strides are whole {CHUNK} bytes, got "
+            f"{address:#x} and {strides}"
         )
     buffer, first = find(address)
-    shape = tuple(extent or MAX_EXTENT for extent in _outer(map_["global_dim"], rank))
+    shape = _outer(map_["global_dim"], rank)
+    if not 1 <= min(shape) <= max(shape) < 1 << 31:
+        raise Fault(f"expected extents of 1 to 2^31 - 1, got {shape} (an H200 traps)")
     return TensorImage(buffer.name, buffer, first, shape, (*strides, element.bytes), box)
 
 

@@ -41,6 +41,11 @@ class BodyPart:
         """Nothing says yet where it goes on."""
         return self.ending is None and self.following is None
 
+    @property
+    def exits(self) -> bool:
+        """It ends the kernel."""
+        return self.ending is not None and self.ending[0].name == "exit" and not self.ways()
+
     def ways(self) -> list[Block]:
         """Where it may go on."""
         return [block for block in (self.then, self.following) if block is not None]

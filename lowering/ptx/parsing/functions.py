@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import entity, factory
-from tilewright.dialects.ptx.functions import FuncOp, parts_of
+from tilewright.dialects.ptx.functions import ExitOp, FuncOp, parts_of
 from tilewright.lowering.ptx.parsing.calls import read_parts
 from tilewright.lowering.ptx.parsing.kernels import KernelReading
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -30,13 +30,15 @@ _LINKAGE = re.compile(r"\.(?:visible|weak|extern)\b")
 class FunctionReading(KernelReading):
     """The reading of a function by itself."""
 
+    EXIT = ExitOp
+
     callee: Callee
     _scope: Names = factory(Names)
     _returns: Sequence[StringAttr] = ()
 
     def function(self) -> FuncOp:
         """The function. Raises PtxError for one that can only be a part of its callers: what is
-        passed is not in parts, it has variables in shared memory, or it ends the kernel."""
+        passed is not in parts, or it has variables in shared memory."""
         callee, self._scope = self.callee, Names(self.outer)
         for declared in callee.parameters:
             self._declare(callee.declared(declared), self._scope)
@@ -69,8 +71,6 @@ class FunctionReading(KernelReading):
         callee, flow = self.callee, self._flow()
         flow.add(self.body, Names(self._scope))
         flow.finish()
-        if any(part.ending and part.ending[0].name == "exit" for part in flow.parts):
-            raise self._fail(f"expected a function that returns, got {callee.name}")
         first, given = flow.parts[0].block, dict[Variable, SSAValue]()
         for part in parts_of(parameters):
             known = self._scope.find(callee.inputs[part.variable]["name"])

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -41,7 +41,7 @@ from tilewright.dialects.ptx.control_flow import (
     EntryOp,
     parameter_register,
 )
-from tilewright.dialects.ptx.functions import RetOp
+from tilewright.dialects.ptx.functions import ExitOp, RetOp
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.parsing import calls, composed, matrices, memory, moves
 from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
@@ -105,6 +105,8 @@ class Source:
 @entity
 class KernelReading:
     """The reading of one kernel: of its head, the text before its brace, and its body."""
+
+    EXIT: ClassVar[type[ExitOp | RetOp]] = RetOp
 
     source: Source
     head: PtxStatement
@@ -306,7 +308,7 @@ class KernelReading:
             except (ValueError, LookupError) as error:
                 what = f"expected operands that {name} takes, got '{text}'"
                 raise PtxError(what, position) from error
-        if not part.ways():
+        if not part.ways() and not part.exits:
             part.returned = self._returned(reader)
         if part.ending is None or not part.ending[0].guard:
             return None
@@ -317,7 +319,7 @@ class KernelReading:
     def _terminator(self, part: BodyPart, ways: list[Way], condition: SSAValue | None) -> Operation:
         op: Any
         if not ways:
-            op = RetOp(part.returned)
+            op = self.EXIT.create() if part.exits else RetOp(part.returned)
         elif condition is None or len(ways) == 1:
             op = BraOp(ways[0].dest, ways[0].values)
         else:

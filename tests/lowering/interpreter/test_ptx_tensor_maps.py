@@ -4,6 +4,7 @@ the copies as 128 bytes of global memory."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,12 +106,14 @@ def test_maps_that_a_kernel_makes(way: str, engine: Any, ptxas: Ptxas) -> None:
 @pytest.mark.parametrize(
     "wrong, said",
     [
-        ("element_stride 0, 2", r"a tensor map of every element, .* and each of \[1, 2\]"),
-        ("global_stride 0, d4", r"whole 16 bytes, got 0x\w+, \(4,\)"),
-        ("elemtype 8", "are known here, got 1, 8, 0, 2, 0"),
+        ("element_stride 1, 9", r"expected each of 1 to 8 elements, got \(9, 1\)"),
+        ("global_stride 0, d4", r"whole 16 bytes, got 0x\w+ and \(4,\)"),
+        ("elemtype 2; fill_mode 1", "expected floats where NaN is outside, got 4x16xui32"),
         ("interleave_layout 1", "are known here, got 1, 7, 1, 2, 0"),
         ("rank 5", "a tensor map whose rank, elemtype, .* are known here, got 5, 7, 0, 2, 0"),
-        ("box_dim 0, 12", "expected 64 bytes along the last dimension of the box"),
+        ("box_dim 0, 20", "expected 64 bytes along the last dimension of the box"),
+        ("rank 0", "expected a tensor map of 2 dimensions, got one of 16xf32"),
+        ("global_dim 1, 0", r"expected extents of 1 to 2\^31 - 1, got \(0, 20\)"),
         ("global_address 4096", "tensor out of bounds: address 0x1000 is in no kernel argument"),
     ],
 )
@@ -124,4 +127,39 @@ def test_maps_of_no_memory() -> None:
     text = text_of(WAYS["of nothing"]).replace("[d1, {8, 2}]", "[d7, {8, 2}]")
     text = text.replace("mov.u32 r5, box;", "add.u64 d7, d1, 32; mov.u32 r5, box;")
     with pytest.raises(tw.ExecutionError, match="or in memory at a multiple of 64 bytes, got"):
+        tw.interpret(text, grid=(1,), block=(32,), args=arguments())
+
+
+ACQUIRE = "fence.proxy.tensormap::generic.acquire.gpu [d1], 128;"
+RELEASE = "fence.proxy.tensormap::generic.release.gpu;"
+WROTE = {way: "replace" if "global" in way else "cp_fenceproxy" for way in WAYS}
+
+
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "instead, missing",
+    [
+        ("", "acquire of its address"),
+        (ACQUIRE.replace("d1", "d2"), "acquire of its address"),
+        (f"@!first {ACQUIRE}", "release, and an acquire behind it,"),
+        (f"@!first {ACQUIRE} bar.warp.sync -1;", ""),
+        (f"@first {ACQUIRE}", ""),
+    ],
+)
+def test_maps_are_shown_by_fences(way: str, instead: str, missing: str, engine: Any) -> None:
+    """An acquire of another thread is one where a barrier follows it."""
+    text = text_of(WAYS[way]).replace(ACQUIRE, instead)
+    run = partial(tw.interpret, text, grid=(1,), block=(32,), args=arguments(), engine=engine)
+    if missing:
+        said = rf"by a tensor map that 'ptx.tensormap.{WROTE[way]}' .*generic.{missing} between"
+        with pytest.raises(tw.ExecutionError, match=said):
+            run()
+    np.testing.assert_array_equal(run(races="ignore" if missing else "error")[-1], shown())
+
+
+@pytest.mark.parametrize("instead", [ACQUIRE, ACQUIRE + RELEASE])
+def test_an_acquire_needs_a_release_before_it(instead: str) -> None:
+    text = text_of(WAYS["in global memory"]).replace(RELEASE, "").replace(ACQUIRE, instead)
+    with pytest.raises(tw.ExecutionError, match="release, and an acquire behind it, between"):
         tw.interpret(text, grid=(1,), block=(32,), args=arguments())

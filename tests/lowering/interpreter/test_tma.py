@@ -88,14 +88,14 @@ CASES: dict[str, tuple[tuple[int, ...], str, Any, int, tuple[int, ...], tuple[in
     "1d outside": ((64,), "f32", np.float32, 0, (250,), (220,)),
     "2d": ((8, 32), "f16", np.float16, 0, (40, 64), (3, 24)),
     "swizzle 32": ((16, 16), "bf16", ml_dtypes.bfloat16, 32, (40, 64), (3, 8)),
-    "swizzle 64": ((16, 32), "bf16", ml_dtypes.bfloat16, 64, (40, 64), (3, -8)),
+    "swizzle 64": ((16, 32), "bf16", ml_dtypes.bfloat16, 64, (40, 64), (3, 40)),
     "swizzle 128": ((16, 64), "bf16", ml_dtypes.bfloat16, 128, (40, 128), (30, 104)),
-    "swizzle 128 of f32": ((24, 32), "f32", np.float32, 128, (40, 64), (-4, -8)),
+    "swizzle 128 of f32": ((24, 32), "f32", np.float32, 128, (40, 64), (20, 40)),
     "swizzle 128 of bytes": ((8, 128), "i8", np.int8, 128, (40, 256), (38, 208)),
     "swizzle 64 of f64": ((8, 8), "f64", np.float64, 64, (9, 16), (4, 2)),
     "rows beyond": ((8, 64), "bf16", ml_dtypes.bfloat16, 128, (40, 64), (40, 0)),
     "3d": ((2, 3, 32), "f16", np.float16, 64, (5, 6, 40), (4, 4, 16)),
-    "4d": ((2, 1, 3, 16), "i32", np.int32, 0, (3, 2, 4, 20), (1, 1, -1, 8)),
+    "4d": ((2, 1, 3, 16), "i32", np.int32, 0, (3, 2, 4, 20), (1, 1, 3, 8)),
     "5d": ((2, 1, 3, 2, 16), "i32", np.int32, 0, (3, 2, 4, 2, 20), (1, 1, 2, 1, 8)),
 }
 
@@ -129,6 +129,17 @@ def test_a_box_there_and_back(case: str, level: Any):
     np.testing.assert_array_equal(found[2].view(np.uint8), inside.reshape(-1).view(np.uint8))
     np.testing.assert_array_equal(found[1].view(np.uint8), rest.view(np.uint8))
     np.testing.assert_array_equal(found[0].view(np.uint8), tensor.view(np.uint8))
+
+
+@at_levels()
+@pytest.mark.parametrize("corner", [(-3, 0), (0, -8)])
+def test_a_box_in_front_of_a_tensor_is_loaded_and_not_stored(corner: tuple[int, int], level: Any):
+    box, element, dtype, swizzle, shape, _ = CASES["2d"]
+    maps = [tw.TensorMap(np.zeros(shape, dtype), box=box) for _ in range(2)]
+    args = [*maps, np.zeros(prod(box), dtype), *corner]
+    text = copy_kernel(box, element, swizzle, 2)
+    with pytest.raises(tw.ExecutionError, match=r"store' expected coordinates from 0 on of a box"):
+        tw.interpret(text, grid=(1,), block=(256,), args=args, arch="sm_90a", level=level)
 
 
 @at_levels()
@@ -178,11 +189,11 @@ def test_a_tensor_within_padded_rows(level: Any):
 
 @at_levels()
 def test_boxes_of_tf32_round_f32(level: Any):
-    """To nearest even, into the next power of two and to infinity too; NaN stays one."""
+    """To nearest even, into the next power of two and to infinity too; NaN is one."""
     given = [0x3F800FFF, 0x3F801000, 0x3F803000, 0x3FFFF000, 0x7F7FFFFF, 0x80001001, 0x00001000,
              0x007FFFFF, 0x7F800001, 0xFF800000, 0x7F800000, 0x7FC00001]  # fmt: skip
     rounded = [0x3F800000, 0x3F800000, 0x3F804000, 0x40000000, 0x7F800000, 0x80002000, 0,
-               0x00800000, 0x7FC00001, *given[9:]]  # fmt: skip
+               0x00800000, 0x7FFFE000, *given[9:11], 0x7FFFE000]  # fmt: skip
     memory = np.array(given, np.uint32).view(np.float32).reshape(3, 4)
     box, plain = memory.shape, box_type(memory.shape, "f32", 0)
     text = copy_kernel(box, "f32", 0, 4)

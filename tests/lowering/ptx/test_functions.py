@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -120,21 +122,34 @@ def test_what_runs_and_is_checked_has_no_calls() -> None:
     assert "local 32 align 8" in str(module)
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        ".shared .b32 s; .reg .b32 %q; mov.u32 %q, s; add.s32 %r3, %r3, %q;",
-        ".reg .pred %q; setp.gt.s32 %q, %r3, 7; @%q exit;",
-    ],
-    ids=["shared memory", "exit"],
-)
-def test_what_no_function_is_alone_is_a_part_of_the_kernel(inside: str) -> None:
+def test_what_no_function_is_alone_is_a_part_of_the_kernel() -> None:
     """The offset of a variable in shared memory is the kernel's."""
+    inside = ".shared .b32 s; .reg .b32 %q; mov.u32 %q, s; add.s32 %r3, %r3, %q;"
     text = FUNCTIONS.replace("mov.u64 %rd1, depot;", f"mov.u64 %rd1, depot; {inside}") + KERNEL
     again = module_text(parse_module(text))
     assert again.count(".func ") == 1 and "twice" in again and "parts" not in again
     assert assemble(again, "sm_80").ok
     assert run(text) == run(again) == expected()
+
+
+@pytest.mark.parametrize(
+    ("inside", "leaves"),
+    [
+        (".reg .pred %q; setp.gt.s32 %q, %r3, 7; @%q exit;", ()),
+        (".reg .pred %q; setp.ne.s32 %q, %r3, 0; @%q exit;", (1, 3)),
+        ("exit;", range(4)),
+    ],
+    ids=["never", "where a predicate holds", "always"],
+)
+def test_a_function_may_end_the_kernel(inside: str, leaves: Sequence[int]) -> None:
+    text = FUNCTIONS.replace("mov.u64 %rd1, depot;", f"{inside} mov.u64 %rd1, depot;") + KERNEL
+    again = module_text(parse_module(text))
+    assert again.count(".func ") == 2 and again.count("exit;") == 1
+    assert assemble(again, "sm_80").ok
+    stays = expected()
+    for thread in leaves:
+        stays[4 * thread : 4 * thread + 4] = range(4 * thread, 4 * thread + 4)
+    assert run(text) == run(again) == stays
 
 
 @pytest.mark.parametrize("linkage", [".visible", ".weak"])

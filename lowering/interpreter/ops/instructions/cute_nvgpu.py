@@ -252,7 +252,7 @@ def _members_sync(op: MembersSyncOp, builder: Builder) -> None:
     )
 
 
-# One kernel runs alone, on memory that has one address; tensor maps are not written.
+# One kernel runs alone, on memory that has one address.
 executes(
     sync.FENCE_PROXY_ALIAS, sync.RESTRICTED_FENCES, sync.GRIDDEPCONTROL_WAIT,
     sync.GRIDDEPCONTROL_LAUNCH_DEPENDENTS,

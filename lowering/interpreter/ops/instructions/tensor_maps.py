@@ -7,7 +7,8 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice.tma import PREFETCH_TENSORMAP, TENSOR_MAP_BYTES
 from tilewright.dialects.ptx.bulk_copy import CpFenceproxyOp, TensormapReplaceOp
 from tilewright.dialects.ptx.instruction import content
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.dialects.ptx.synchronization import ProxyFenceOp
+from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tensor_map_bytes import place_of
@@ -47,8 +48,24 @@ def _copy_map(op: CpFenceproxyOp, builder: Builder) -> Step:
             )  # fmt: skip
             place = dest + np.uint64(offset)
             store_words(machine, gang, place, words, number=number, shared=False, chosen=first)
+        machine.accesses.maps.release(gang.lanes, machine.clocks)
 
     return effect(op, builder, run)
+
+
+@runs
+def _fence(op: ProxyFenceOp, builder: Builder) -> Step:
+    if ".tensormap" not in op.form.data:
+        return nothing
+
+    def run(machine: Machine, gang: Gang, address: Bits | None) -> None:
+        if address is None:
+            machine.accesses.maps.release(gang.lanes, machine.clocks)
+        else:
+            maps = spread(address, gang.count)
+            machine.accesses.maps.acquire(gang.lanes, maps, machine.clocks)
+
+    return effect(op, builder, run, op.address)
 
 
 @runs(PREFETCH_TENSORMAP)

@@ -93,7 +93,9 @@ def _boxes(
 
     def box(index: int) -> tuple[TensorImage, Corner]:
         image = machine.memory.tensor_map(images[index])
-        _check_mode(image.box, mode)
+        if not machine.memory.is_argument(images[index]):
+            machine.accesses.read_map(int(gang.lanes[index]), images[index])
+        _check_mode(image.box, mode, len(coordinates))
         corner = _corner(corners[index], image)
         if mode in rows.FOUR_ROWS:
             return image, [[row, corner[-1]] for row in corner[-2::-1]]
@@ -114,14 +116,16 @@ def _boxes(
     return box
 
 
-def _check_mode(box: TensorBox, mode: str) -> None:
-    """Raise Fault where a tensor map is for copies of another mode."""
+def _check_mode(box: TensorBox, mode: str, rank: int) -> None:
+    """Raise Fault where a tensor map is for copies of another mode, or of another rank."""
     plain = "im2col" if mode.startswith("im2col") else "tile"
     legal = mode if mode in rows.OF_A_ROW else plain
     if ("tile" if box.im2col is None else box.im2col.mode) != legal:
         raise Fault(f"expected a tensor map for {legal}, got one of {box}")
     if mode in rows.FOUR_ROWS and (box.rank != 2 or box.shape[0] != 1):
         raise Fault(f"expected a tensor map of one row for {mode}, got one of {box}")
+    if mode not in rows.FOUR_ROWS and box.rank != rank:
+        raise Fault(f"expected a tensor map of {rank} dimensions, got one of {box}")
 
 
 def _runs(
@@ -285,9 +289,25 @@ def _store(op: Any, builder: Builder) -> Step:
         named = zip(every(gang, maps), map(tuple, places), every(gang, source), strict=True)
         check_issued_once(machine, gang, named, kind)
         boxes = _boxes(machine, gang, maps, coordinates, mode)
-        _start_stores(machine, gang, boxes, source, number, kind)
+
+        def stored(index: int) -> tuple[TensorImage, Corner]:
+            image, corner = boxes(index)
+            _check_stored(image.box, kind, mode, places[index])
+            return image, corner
+
+        _start_stores(machine, gang, stored, source, number, kind)
 
     return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
+
+
+def _check_stored(box: TensorBox, kind: str | None, mode: str, corner: Sequence[int]) -> None:
+    """Raise Fault where an H200 traps: in front of a tensor, and where it does not combine elements
+    of the type."""
+    if mode == "tile" and min(corner) < 0:
+        raise Fault(f"expected coordinates from 0 on of a box that is stored, got {corner[::-1]}")
+    element = box.element.mlir.removeprefix("t").removesuffix(".ftz")
+    if kind is not None and (why := rows.why_not_reduced(kind, element)) is not None:
+        raise Fault(why)
 
 
 @runs(

@@ -19,6 +19,14 @@ ptx.func @first ["bytes16_8 f64+0 b32+8"] -> ["b32"] linkage ".weak" local 24 al
 ptx.func @stop [] -> [] linkage ".extern" noreturn {
 }
 
+// CHECK-LABEL: ptx.func @leave [] -> [] {
+// CHECK-NEXT:    ptx.exit
+// PTX: .func leave()
+// PTX: exit;
+ptx.func @leave [] -> [] {
+  ptx.exit
+}
+
 // CHECK-LABEL: ptx.entry @k(%p: u64) {
 // CHECK:         %b = ptx.call @first(%d, %a) uniform : (!ptx.reg<f64>, !ptx.reg<b32>) -> !ptx.reg<b32>
 // CHECK:         ptx.call @stop() : () -> ()
@@ -31,11 +39,13 @@ ptx.func @stop [] -> [] linkage ".extern" noreturn {
 // PTX: {
 // PTX-NEXT: call stop;
 // PTX-NEXT: }
+// PTX: call leave;
 ptx.entry @k(%p: u64) {
   %a = ptx.ld "global" "b32" %p, 0 : !ptx.reg<b64> -> !ptx.reg<b32>
   %d = ptx.mov %p : !ptx.reg<b64> -> !ptx.reg<f64>
   %b = ptx.call @first(%d, %a) uniform : (!ptx.reg<f64>, !ptx.reg<b32>) -> !ptx.reg<b32>
   ptx.st "global" "b32" %p, 0, %b : !ptx.reg<b64>, !ptx.reg<b32>
   ptx.call @stop() : () -> ()
+  ptx.call @leave() : () -> ()
   ptx.ret
 }
