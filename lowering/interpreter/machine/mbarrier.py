@@ -65,8 +65,7 @@ class Mbarriers:
                 count, *self._columns[offset], self._completed.get(place, 0), int(lanes[index]), op,
                 nothing, np.zeros(self._clocks.lanes, dtype=np.int32),
             )  # fmt: skip
-        zeros = np.zeros((len(lanes), MBARRIER_BYTES), dtype=np.uint8)
-        self._shared.store(lanes, address, zeros, op)
+        self._shared.store(lanes, address, np.zeros((len(lanes), MBARRIER_BYTES), np.uint8), op)
 
     def end(self, lanes: Lanes, address: Bits) -> None:
         """`mbarrier.inval`. Raises Fault where somebody may still look at an mbarrier, or ends it
@@ -383,15 +382,11 @@ class Mbarriers:
         return Wait(self, op, (self.find(lanes, address), given, np.full(len(lanes), cluster)))
 
     def ready(self, places: Int64Array, parity: Int64Array, cluster: BoolArray) -> BoolArray:
-        """True for threads whose phase is complete: [threads]."""
+        """True for threads whose phase is complete: [threads]; of no mbarrier that has ended."""
         waited, index = np.unique(places, return_inverse=True)
-        parities = [self._parity(place) for place in waited.tolist()]
+        barriers = map(self._at.get, waited.tolist())
+        parities = [-1 if one is None else (one.phase + 1) % 2 for one in barriers]
         return np.array(parities)[index] == parity
-
-    def _parity(self, place: int) -> int:
-        """The parity of the phase that is complete; of an mbarrier that is no more, none."""
-        barrier = self._at.get(place)
-        return -1 if barrier is None else (barrier.phase + 1) % 2
 
     def resume(
         self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray
