@@ -1,6 +1,7 @@
 """Matrix instructions as ops: their operands by the atom that the mnemonic names."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from xdsl.ir import Block, SSAValue
@@ -155,9 +156,10 @@ def _access(mnemonic: str) -> ReadingRule | None:
 
 def _commit(mnemonic: str) -> ReadingRule | None:
     for row in (TMEM_COMMIT, TMEM_COMMIT_MULTICAST):
-        for group in CTA_GROUPS:
-            if row.mnemonic(group) == mnemonic:
-                return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
+        for group, generic in product(CTA_GROUPS, (False, True)):
+            if row.spellings[generic].format(group=group) == mnemonic:
+                properties = {"cta_group": group, "generic": generic}
+                return by_fields(tcgen05_sync.CommitOp, properties, row.operands)
     return None
 
 

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.control_flow import PragmaOp
+from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.scalars import AndOp, OrOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
@@ -25,6 +25,11 @@ def _pragma(_: str) -> ReadingRule:
             reader.add(PragmaOp(words.strip()))
 
     return ReadingRule(rule)
+
+
+@reads(".label")
+def _label(_: str) -> ReadingRule:
+    return ReadingRule(lambda reader, _: reader.add(LabelOp()))
 
 
 @reads("mov")
