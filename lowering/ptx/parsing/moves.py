@@ -29,7 +29,10 @@ def _pragma(_: str) -> ReadingRule:
 
 @reads(".label")
 def _label(_: str) -> ReadingRule:
-    return ReadingRule(lambda reader, _: reader.add(LabelOp()))
+    def rule(reader: Reader, _: str) -> None:
+        reader.add(LabelOp())
+
+    return ReadingRule(rule)
 
 
 @reads("mov")
