@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     SymbolNameConstraint,
+    UnitAttr,
     i32,
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -351,19 +352,22 @@ class BraOp(PtxOp):
 
 @fields_op("ptx.cond_bra")
 class CondBraOp(PtxOp):
-    """Go to one of two blocks by a predicate: `@p bra LABEL`. PTX ISA 9.7.12.3."""
+    """Go to one of two blocks by a predicate: `@p bra LABEL`, `uniform` where a warp's threads go
+    together (`bra.uni`). PTX ISA 9.7.12.3."""
 
     condition = operand_def(PRED)
     then_arguments = var_operand_def(RegType)
     else_arguments = var_operand_def(RegType)
+    uniform = opt_prop_def(UnitAttr)
     then_block = successor_def()
     else_block = successor_def()
 
     traits = traits_def(IsTerminator())
 
     assembly_format = (
-        "$condition `,` $then_block (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,`"
-        " $else_block (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
+        "$condition (`uniform` $uniform^)? `,` $then_block"
+        " (`(` $then_arguments^ `:` type($then_arguments) `)`)? `,` $else_block"
+        " (`(` $else_arguments^ `:` type($else_arguments) `)`)? attr-dict"
     )
 
     def __init__(
@@ -427,3 +431,17 @@ class PragmaOp(PtxOp):
     def verify_(self) -> None:
         if not re.fullmatch(r"[\w ]+", self.hint.data, re.ASCII):
             raise self.fail(f"a hint of words, got {self.hint.data!r}")
+
+
+@fields_op("ptx.label")
+class LabelOp(PtxOp):
+    """A label that no branch names: ptxas begins a block there, as it does at those of debuggers.
+
+    ```mlir
+    ptx.label
+    ```
+    """
+
+    @property
+    def mnemonic(self) -> str:
+        return "{ here: }"

@@ -1,6 +1,7 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
-from xdsl.irdl import operand_def, opt_operand_def, prop_def
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access
@@ -17,20 +18,29 @@ FenceAfterThreadSyncOp = twin(tcgen05_sync.FenceAfterThreadSyncOp)
 
 @fields_op("ptx.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)
 class CommitOp(GroupOp):
-    """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`.
+    """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`,
+    without the space where the address is `generic`.
 
     ```mlir
     ptx.tcgen05.commit group 1 %mbar, 0
     ptx.tcgen05.commit group 2 %mbar, 8 multicast %mask
+    ptx.tcgen05.commit group 1 %mbar, 0 generic
     ```
     """
 
     address = operand_def(B32)
     mask = opt_operand_def(B16)
     offset = prop_def(NUMBER)
+    generic = opt_prop_def(UnitAttr)
 
-    assembly_format = "`group` $cta_group $address `,` $offset (`multicast` $mask^)?"
+    assembly_format = (
+        "`group` $cta_group $address `,` $offset (`multicast` $mask^)? (`generic` $generic^)?"
+    )
 
     @property
     def row(self) -> rows.TmemRow:
         return rows.TMEM_COMMIT if self.mask is None else rows.TMEM_COMMIT_MULTICAST
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.spellings[self.generic is not None].format(group=self.group)

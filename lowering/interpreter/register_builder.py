@@ -14,7 +14,7 @@ from xdsl.ir import Operation, Region, SSAValue
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.registers import NAMED, NameOp, UndefOp
-from tilewright.dialects.ptx.scalars import CvtOp
+from tilewright.dialects.ptx.scalars import AddOp, CvtOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder, Step
@@ -39,8 +39,8 @@ class RegisterBuilder(Builder):
         self._holding = defaultdict[Hashable, set[int]](set)
         self._registers_of: dict[int, tuple[Hashable, ...]] = {}
         for value in _values(body):
-            is_half = isinstance(value.owner, CvtOp) and NAMED in value.owner.attributes
-            own = (value,) if is_half else registers(value)
+            is_apart = isinstance(value.owner, AddOp | CvtOp) and NAMED in value.owner.attributes
+            own = (value,) if is_apart else registers(value)
             if own not in slots:
                 slots[own] = self.fresh()
                 self._registers_of[slots[own]] = own

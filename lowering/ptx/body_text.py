@@ -159,10 +159,11 @@ class BodyText:
                 self._guard = f"@{predicate} " if op.then_block is following else f"@!{predicate} "
                 return
             then, other = (self._target(edge) for edge in edges)
+            branch = "bra" if op.uniform is None else "bra.uni"
             if op.then_block is following and then == self._labels[op.then_block]:
-                self.line(f"@!{predicate} bra {other};", op)
+                self.line(f"@!{predicate} {branch} {other};", op)
                 return
-            self.line(f"@{predicate} bra {then};", op)
+            self.line(f"@{predicate} {branch} {then};", op)
             if op.else_block is not following or other != self._labels[op.else_block]:
                 self.line(f"bra.uni {other};", op)
         else:

@@ -58,6 +58,7 @@ def redirect(block: Block, change: Callable[[Edge], Edge]) -> None:
         case CondBraOp():
             then, other = edges
             branch = CondBraOp(last.condition, then.dest, other.dest, then.values, other.values)
+            branch.uniform = last.uniform
         case _:
             return
     branch.location = last.location

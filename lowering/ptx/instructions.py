@@ -75,8 +75,9 @@ class Shape:
         if isinstance(op, BraOp | CondBraOp):
             # The moves on its way are constants as well.
             immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
+        end = "" if alike.mnemonic.endswith("}") else ";"
         return cls(
-            f"{alike.mnemonic.replace('%', '%%')}{operands};",
+            f"{alike.mnemonic.replace('%', '%%')}{operands}{end}",
             tuple(places),
             tuple(immediates),
             op.has_trait(IsTerminator),

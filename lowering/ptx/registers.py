@@ -14,13 +14,14 @@ writes what later ones read: docs/decisions.md.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import NAMED, ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.scalars import AddOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.ptx.edges import edges_of
@@ -83,6 +84,10 @@ class NamesOfValues(dict[SSAValue, list[str]]):
 
     def __missing__(self, value: SSAValue) -> list[str]:
         names = self[value] = [slot.root.name or self.of(slot.root) for slot in self._slots[value]]
+        owner = value.owner
+        if isinstance(owner, AddOp) and NAMED in owner.attributes:
+            offset: Any = owner.operands[1].owner
+            names[0] += f"+{immediate(offset, owner.form.data)}"
         return names
 
     def of(self, root: Slot) -> str:
@@ -131,11 +136,11 @@ class RegisterNames:
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-                    uses[operand][block] = position
                 if (role := _role(type(op))) == "name" or (role is None and NAMED in op.attributes):
                     names.append(op)
                     continue
+                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                    uses[operand][block] = position
                 for result in op.results:
                     self._slots[result] = self._fresh(result, block, position)
                 if role == "constant":
@@ -166,7 +171,8 @@ class RegisterNames:
 
     def _named(self, op: Operation) -> bool:
         """True where the registers that it names are known."""
-        parts = [self._slots.get(part, []) for part in op.operands]
+        operands = op.operands[:1] if isinstance(op, AddOp) else op.operands
+        parts = [self._slots.get(part, []) for part in operands]
         if not all(parts):
             return False
         named = [[slot for part in parts for slot in part]]

@@ -139,7 +139,7 @@ class Flow:
                     self._has_vectors |= statement.text.startswith(".v")
                     self.declare(statement, scope)
                 case "label":
-                    self._label(statement.text, scope, is_target=statement.text in targets)
+                    self._label(statement, scope, is_target=statement.text in targets)
                 case _:
                     pass
 
@@ -170,10 +170,11 @@ class Flow:
         self.parts.append(part)
         return part
 
-    def _label(self, name: str, scope: Names, *, is_target: bool) -> None:
-        part = self.parts[-1]
+    def _label(self, statement: PtxStatement, scope: Names, *, is_target: bool) -> None:
+        part, name = self.parts[-1], statement.text
         begins = len(self.parts) > 1 and not part.statements and not part.block.name_hint
         if not begins and not is_target:
+            part.statements.append((statement._replace(name=".label"), scope))
             return
         if not begins:
             part = self._start()

@@ -326,7 +326,9 @@ class KernelReading:
             assert part.ending is not None
             then, other = ways if part.ending[0].guard[0] != "!" else reversed(ways)
             op = CondBraOp(condition, then.dest, other.dest, then.values, other.values)
-            if part.ending[0].name.partition(".")[0] not in ("bra", "ret", "exit"):
+            name, _, suffix = part.ending[0].name.partition(".")
+            op.uniform = UnitAttr() if suffix == "uni" else None
+            if name not in ("bra", "ret", "exit"):
                 op.attributes[GUARDED] = UnitAttr()
         if part.ending is not None:
             op.located = partial(self.source.location, part.ending[0].position)

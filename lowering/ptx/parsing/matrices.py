@@ -151,9 +151,11 @@ def _access(mnemonic: str) -> ReadingRule | None:
 
 
 def _commit(mnemonic: str) -> ReadingRule | None:
-    for row, group in product((TMEM_COMMIT, TMEM_COMMIT_MULTICAST), CTA_GROUPS):
-        if row.mnemonic(group) == mnemonic:
-            return by_fields(tcgen05_sync.CommitOp, {"cta_group": group}, row.operands)
+    rows = TMEM_COMMIT, TMEM_COMMIT_MULTICAST
+    for row, group, generic in product(rows, CTA_GROUPS, (False, True)):
+        if row.spellings[generic].format(group=group) == mnemonic:
+            properties = {"cta_group": group, "generic": generic}
+            return by_fields(tcgen05_sync.CommitOp, properties, row.operands)
     return None
 
 

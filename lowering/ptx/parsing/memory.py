@@ -258,12 +258,12 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         for operand in read(operands):
             texts.append(operand.text)
             if operand.kind == "address":
-                generic, _ = reader.address(operand, "b64", apart=False)
+                generic, offset = reader.address(operand, "b64")
                 own = reader.scalar("cvta.to.shared.u64", generic)
                 name = f"$place{len(texts)}"
                 places[name] = place = Variable("b32")
                 reader.registers[place] = reader.resized(own, "b32")
-                texts[-1] = f"[{name}]"
+                texts[-1] = f"[{name}+{offset}]"
         reader.scope = Names(outer, places)
         shared.read(reader, ", ".join(texts))
         reader.scope = outer

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
-from tilewright.dialects.ptx.control_flow import PragmaOp
+from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
@@ -22,6 +22,14 @@ def _pragma(_: str) -> ReadingRule:
     def rule(reader: Reader, text: str) -> None:
         for words in re.findall(r'"([^"]*)"', text):
             reader.add(PragmaOp(words.strip()))
+
+    return ReadingRule(rule)
+
+
+@reads(".label")
+def _label(_: str) -> ReadingRule:
+    def rule(reader: Reader, _: str) -> None:
+        reader.add(LabelOp())
 
     return ReadingRule(rule)
 

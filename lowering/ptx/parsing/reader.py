@@ -303,12 +303,14 @@ class Reader:
             )
         else:
             register = self.take(base, kind)
+        if register.type == B32 and isinstance(named, Variable) and named.kind == "b64":
+            register.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
         if apart or not offset:
-            if register.type == B32 and isinstance(named, Variable) and named.kind == "b64":
-                register.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
             return register, offset
-        amount = self.constant(offset, kind)
-        return self.scalar(f"add.s{kind[1:]}", register, amount), 0
+        added = self.scalar(f"add.s{kind[1:]}", register, self.constant(offset, kind))
+        if written.kind == "address":
+            added.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
+        return added, 0
 
     def _element(self, element: re.Match[str]) -> SSAValue:
         """The address of an array's element that a register says. The index and its bytes are

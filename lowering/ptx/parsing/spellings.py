@@ -98,7 +98,6 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"({_BOX}\.shared::)cta(.*\.cta_group.*)", r"\1cluster\2"),
         (r"(cp\..*\.tensor\..*\.shared::cta(?:\.[a-z]+)??)(?:\.tile)?(\.bulk.*)", r"\1.tile\2"),
         (r"(cp\.async\.bulk\.prefetch\.tensor\.\dd\.L2\.global)((?:\.L2.*)?)", r"\1.tile\2"),
-        (r"(tcgen05\.commit\..*::one)((?:\.multicast::cluster)?\.b64)", r"\1.shared::cluster\2"),
     )
 )
 """The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""

@@ -156,9 +156,6 @@ def test_every_scalar_op_is_read_back() -> None:
          "cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint"),
         ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group",
          "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"),
-        ("tcgen05.commit.cta_group::2.mbarrier::arrive::one.multicast::cluster.b64",
-         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster"
-         ".b64"),
     ],
 )  # fmt: skip
 def test_spellings(spelled: str, read: str) -> None:

@@ -251,7 +251,7 @@ def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
 
 
 executes(
-    calls.PmeventOp, control_flow.PragmaOp, synchronization.NanosleepOp,
+    calls.PmeventOp, control_flow.LabelOp, control_flow.PragmaOp, synchronization.NanosleepOp,
     data_movement.PrefetchLineOp, data_movement.DiscardOp, data_movement.ApplyPriorityOp,
 )(nothing)  # fmt: skip
 

@@ -16,6 +16,20 @@ ptx.entry @branches(%p: u64, %n: u32, %h: u16, %b: u8, %x: f32, %y: f64) shared 
   ptx.ret
 }
 
+// CHECK-LABEL: ptx.entry @together(%n: u32) {
+// CHECK-NEXT:    %c = ptx.setp ne.u32 %n, %n
+// CHECK-NEXT:    ptx.label
+// CHECK-NEXT:    ptx.cond_bra %c uniform, ^first(%n : !ptx.reg<b32>), ^end
+ptx.entry @together(%n: u32) {
+  %c = ptx.setp ne.u32 %n, %n
+  ptx.label
+  ptx.cond_bra %c uniform, ^first(%n : !ptx.reg<b32>), ^end
+^first(%m: !ptx.reg<b32>):
+  ptx.bra ^end
+^end:
+  ptx.ret
+}
+
 // CHECK-LABEL: ptx.entry @empty() {
 // CHECK-NEXT:    ptx.ret
 ptx.entry @empty() {

@@ -15,6 +15,7 @@
 // CHECK-NEXT:    ptx.tcgen05.shift group 1 %t, 8
 // CHECK-NEXT:    ptx.tcgen05.commit group 1 %t, 0
 // CHECK-NEXT:    ptx.tcgen05.commit group 1 %t, 8 multicast %m
+// CHECK-NEXT:    ptx.tcgen05.commit group 1 %t, 0 generic
 // CHECK-NEXT:    ptx.tcgen05.fence.before_thread_sync
 // CHECK-NEXT:    ptx.tcgen05.fence.after_thread_sync
 // CHECK-NEXT:    ptx.tcgen05.dealloc group 1 %t, 256
@@ -33,6 +34,7 @@ ptx.entry @memory(%t: u32, %d: u64, %m: u16) {
   ptx.tcgen05.shift group 1 %t, 8
   ptx.tcgen05.commit group 1 %t, 0
   ptx.tcgen05.commit group 1 %t, 8 multicast %m
+  ptx.tcgen05.commit group 1 %t, 0 generic
   ptx.tcgen05.fence.before_thread_sync
   ptx.tcgen05.fence.after_thread_sync
   ptx.tcgen05.dealloc group 1 %t, 256

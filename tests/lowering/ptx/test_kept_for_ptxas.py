@@ -1,0 +1,98 @@
+"""What the meaning of a PTX text leaves open and ptxas makes other machine code of, written again
+as it was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tilewright as tw
+from tilewright.lowering.ptx.text import module_text
+from tilewright.source.parsing import parse_module
+
+Ptxas = Callable[..., Any]
+
+
+def kernel(body: str, arch: str) -> str:
+    return f""".version 9.0\n.target {arch}\n.address_size 64
+.visible .entry k(.param .u64 k_p)
+{{ .reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %rd<9>;
+.shared .align 1024 .b8 own[4096]; ld.param.u64 %rd1, [k_p]; mov.u32 %r1, own;
+mov.u32 %r2, %tid.x; setp.eq.s32 %p1, %r2, 0; mov.b32 %r3, 5;
+{body} ret; }}"""
+
+
+def written(body: str, arch: str, ptxas: Ptxas) -> str:
+    """What is written of a kernel, and of its IR's text."""
+    module = parse_module(kernel(body, arch))
+    text = module_text(module)
+    assert module_text(parse_module(str(module))) == text.replace("k_p", "k_0")
+    assert ptxas(text, arch).ok
+    return text
+
+
+LABELS = "$tmp0:\nadd.s32 %r3, %r3, 1;\n$tmp1:\n$tmp2:\nst.global.b32 [%rd1], %r3;\n"
+BRANCH = "@%p1 bra.uni on;\nadd.s32 %r3, %r3, 2;\non:\nst.global.b32 [%rd1], %r3;\n"
+COMMIT = (
+    "cvt.u64.u32 %rd2, %r1; add.s32 %r4, %r1, 8; mov.b16 h, 3;\n"
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd2];\n"
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.multicast::cluster.b64 [%rd2], h;\n"
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r4];\n"
+)
+PLACES = (
+    "mov.b32 %r5, 136314896;\n"
+    "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r2], [%r1+8], %rd1, %r5, %p1;\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+    "[%r1+128], [%rd1, {%r2, %r3}], [%r1+-8];\n"
+)
+
+
+def test_labels_that_no_branch_names(ptxas: Ptxas) -> None:
+    """Debuggers have them, and ptxas begins a block at each."""
+    text = written(LABELS, "sm_90a", ptxas)
+    assert re.findall(r"here|add\.s32", text) == ["here", "add.s32", "here", "here"]
+    [out] = tw.interpret(text, grid=(1,), block=(1,), args=[np.zeros(1, np.int32)], arch="sm_90a")
+    assert out[0] == 6
+
+
+def test_branches_of_whole_warps(ptxas: Ptxas) -> None:
+    text = written(BRANCH, "sm_90a", ptxas)
+    assert re.search(r"@%p\d bra\.uni \$on;", text)
+    assert re.search(r"@%p\d bra \$on;", written(BRANCH.replace(".uni", ""), "sm_90a", ptxas))
+
+
+def test_generic_addresses_of_commits(ptxas: Ptxas) -> None:
+    text = written(f".reg .b16 h;\n{COMMIT}", "sm_100a", ptxas)
+    assert re.findall(r"one\.(\S+) \[%(r|rd)\d\]", text) == [
+        ("b64", "rd"), ("multicast::cluster.b64", "rd"), ("shared::cluster.b64", "r"),
+    ]  # fmt: skip
+
+
+def test_constants_that_are_added_to_addresses(ptxas: Ptxas) -> None:
+    text = written(PLACES, "sm_100a", ptxas)
+    assert re.search(r"@%p1 tcgen05\.mma\S* \[%r\d\], \[%r1\+8\], ", text)
+    assert re.search(r"\[%r1\+128\], \[%rd1, \{%r\d, %r\d\}\], \[%r1\+-8\];", text)
+    assert "add.s32" not in text
+
+
+def test_accumulators_that_were_scaled_stay_in_place(ptxas: Ptxas) -> None:
+    """A loop multiplies the registers of wgmma's result one by one before the next wgmma."""
+    names = [f"%f{place}" for place in range(4)]
+    scaled = "\n".join(f"mul.f32 {name}, {name}, %f9;" for name in names)
+    body = f"""mov.f32 %f9, 0f3F000000; {" ".join(f"mov.f32 {name}, 0f00000000;" for name in names)}
+again:
+{scaled}
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{", ".join(names)}}}, %rd1, %rd1, 1, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+add.s32 %r3, %r3, -1;
+setp.ne.s32 %p2, %r3, 0;
+@%p2 bra again;
+{" ".join(f"st.global.f32 [%rd1+{4 * place}], {name};" for place, name in enumerate(names))}
+"""
+    loop = written(body, "sm_90a", ptxas).partition("$again:")[2]
+    assert "mul.f32" in loop and "mov" not in loop
