@@ -306,7 +306,8 @@ def _specialise(
     before it, the one that copies does so first. Where those that compute need more `registers`, a
     warpgroup gives up its own."""
     emitter, given = kernel.emitter, dict(kernel.values)
-    number, gathers = kernel.threads.number, Rings.in_kernel(kernel).plan.gathers
+    number, plan = kernel.threads.number, Rings.in_kernel(kernel).plan
+    gathers = plan.gathers
     copying = WARPGROUP if gathers else WARP
     first, second = (emitter.compare("eq", number, threads + i * copying) for i in range(2))
 
@@ -338,7 +339,7 @@ def _specialise(
 
     def copy() -> None:
         if registers:
-            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch)
+            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch, plan.ctas)
             emitter.add(SetmaxnregOp("dec", few))
         if gathers and issued is not None:
             emitter.when(emitter.compare("lt", number, threads + WARPGROUP), gather)

@@ -103,9 +103,9 @@ _OF_WARP = 128
 _COPYING = 24
 """The registers of a thread that only copies, where it gives up others."""
 _ISSUING = 40
-"""Those of one that issues MMAs in tensor memory, whose descriptors are in uniform registers."""
+"""Those of one that issues MMAs in tensor memory, where several CTAs share a multiprocessor."""
 GATHERING_REGISTERS = 88
-"""Those of a thread that copies from addresses of its own."""
+"""Those of a thread that copies from addresses of its own, or that issues MMAs of larger tiles."""
 
 
 def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
@@ -359,10 +359,12 @@ def copier_registers(
     return raised_registers(entry, arch, ctas, threads=threads)
 
 
-def copying_registers(arch: Target | None) -> int:
+def copying_registers(arch: Target | None, ctas: int) -> int:
     """The registers of a thread that copies, or issues MMAs in tensor memory, beside those that are
-    raised."""
-    return _ISSUING if arch and arch.supports(DATACENTER_BLACKWELL) else _COPYING
+    raised, in each of so many CTAs."""
+    if arch is None or not arch.supports(DATACENTER_BLACKWELL):
+        return _COPYING
+    return _ISSUING if ctas > 1 else GATHERING_REGISTERS
 
 
 def raised_registers(
@@ -377,7 +379,7 @@ def raised_registers(
     room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0
-    raised = _of_thread(room * all_threads - copying_registers(arch) * WARPGROUP, threads)
+    raised = _of_thread(room * all_threads - copying_registers(arch, ctas) * WARPGROUP, threads)
     # What products in tensor memory add to counts as needed, and stays there.
     most = _MOST_REGISTERS if arch.supports(DATACENTER_BLACKWELL) else raised
     return raised if needed <= most and raised <= _MOST_REGISTERS else None
