@@ -31,7 +31,8 @@ def check_loadable(
     for op in (*variables, *functions, *entries):
         other = names.setdefault(op.sym_name.data, op)
         if other is not op:
-            kind = {EntryOp: "kernel", FuncOp: "function"}.get(type(other), "variable")
+            kinds: dict[type, str] = {EntryOp: "kernel", FuncOp: "function"}
+            kind = kinds.get(type(other), "variable")
             raise OpError(
                 op, f"'{op.name}' expected a name that no other {kind} of the PTX has, got "
                 f"'{op.sym_name.data}', which {named(other)} has"

@@ -30,7 +30,7 @@ from tilewright.dialects.ptx.module_variables import GlobalAddressOp, GlobalOp
 from tilewright.dialects.ptx.registers import LocalAddressOp
 from tilewright.dialects.ptx.scalar_types import type_name
 from tilewright.dialects.ptx.scalars import CvtaOp, SetpOp
-from tilewright.dialects.ptx.types import KINDS
+from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.scalar_programs import as_integer, widened
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_arith import scalar
@@ -80,7 +80,8 @@ def _print(op: Operation, text: str, values: Sequence[SSAValue], to: Conversion)
     if values:
         own = to.pure(LocalAddressOp, 0)
         for value in values:
-            kind = value.type.kind.data  # type: ignore[attr-defined]  # a register
+            assert isinstance(value.type, RegType)
+            kind = value.type.kind.data
             width = KINDS[kind] // 8
             offset = -(-size // width) * width
             to.add(StOp("local", kind, own, value, offset))
