@@ -98,7 +98,7 @@ class AtomOp(AlternativeOp, _AtomicOp):
     """
 
     INSTRUCTION = "atom"
-    OPERANDS: ClassVar[Mapping[str, str]] = {"b": "values", "c": "values"}
+    OPERANDS: ClassVar = {"b": "values", "c": "values"}
 
     address = operand_def(RegType)
     values = var_operand_def(RegType)

@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.memory_forms import BoxForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Vector
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, content, twin
+from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, content, twin
 from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
 
 TILE = StringAttr("tile")
@@ -325,7 +324,7 @@ class PrefetchTensormapOp(RowOp):
 
 
 @fields_op("ptx.tensormap.replace", *rows.TENSORMAP_REPLACE.values())
-class TensormapReplaceOp(RowOp):
+class TensormapReplaceOp(FormOp):
     """`tensormap.replace.FORM [address]{, ord}, new_val`: replace a field of a tensor map, or its
     number `ord`, by a register or a number.
 
@@ -335,9 +334,9 @@ class TensormapReplaceOp(RowOp):
     ```
     """
 
+    WORDS = None
     OPERANDS: ClassVar = {"ord": "place", "new_val": "value", "val": "number"}
 
-    form = prop_def(StringAttr)
     address = operand_def(RegType)
     place = opt_prop_def(NUMBER)
     value = opt_operand_def(RegType)
@@ -348,13 +347,8 @@ class TensormapReplaceOp(RowOp):
         "type(operands)"
     )
 
-    @property
-    def row(self) -> InstructionRow:
-        return rows.TENSORMAP_REPLACE[self.form.data]
-
     def verify_(self) -> None:
-        if self.form.data not in rows.TENSORMAP_REPLACE:
-            raise self.fail(f"{', '.join(rows.TENSORMAP_REPLACE)}, got {self.form.data}")
+        super().verify_()
         for form in self.row.operands[1:]:
             field = self.OPERANDS[form.name]
             given = content(getattr(self, field))

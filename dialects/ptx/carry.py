@@ -3,20 +3,18 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import opt_operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import opt_operand_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
-from tilewright.dialects.cute_nvgpu.lattice.carry import CARRIES, CARRY
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
+from tilewright.dialects.cute_nvgpu.lattice.carry import CARRY
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import Given, RowOp
+from tilewright.dialects.ptx.instruction import FormOp, Given
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
 @fields_op("ptx.carry", *CARRY)
-class CarryOp(RowOp):
+class CarryOp(FormOp):
     """`FORM d, a, b{, c}`, such as `addc.cc.u32`: the carry, which PTX keeps in a condition code of
     which there is one, comes from the op before and goes to the op behind. PTX ISA 9.7.2.
 
@@ -26,9 +24,9 @@ class CarryOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar[Mapping[str, str]] = dict.fromkeys("abc", "inputs")
+    WORDS = 0
+    OPERANDS: ClassVar = dict.fromkeys("abc", "inputs")
 
-    form = prop_def(StringAttr)
     inputs = var_operand_def(RegType)
     carry_in = opt_operand_def(PRED)
     result = result_def(RegType)
@@ -40,21 +38,11 @@ class CarryOp(RowOp):
         "$form $inputs (`carry_in` $carry_in^)? attr-dict `:` type($inputs) `->` type($result)"
     )
 
-    @property
-    def mnemonic(self) -> str:
-        return self.form.data
-
-    @property
-    def row(self) -> InstructionRow:
-        """The row of its form; the first where it is none."""
-        return CARRIES.get(self.form.data, CARRY[0])
-
     def operand_values(self) -> Mapping[str, Given]:
         return {"d": self.result, **dict(zip("abc", self.inputs, strict=False))}
 
     def verify_(self) -> None:
-        if self.form.data not in CARRIES:
-            raise self.fail(f"a form of {', '.join(CARRIES)}, got {self.form.data}")
+        super().verify_()
         register = reg(REGISTER_OF[self.form.data.rpartition(".")[2]])
         takes = self.form.data.partition(".")[0][-1] == "c"
         legal = [register] * (len(self.row.operands) - 1)

@@ -164,8 +164,7 @@ class _SendingOp(FormOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if self.value.type != (legal := reg(*registers_of(self.form.data))):
-            raise self.fail(f"{legal} for {self.mnemonic}, got {self.value.type}")
+        self.expect(self.value, reg(*registers_of(self.form.data)))
 
 
 @fields_op("ptx.st.async", *rows.ST_ASYNC)

@@ -165,21 +165,23 @@ class EntryOp(PtxOp):
         local_align: int = 16,
         maxntid: Sequence[int] | None = None,
     ):
-        attrs = ArrayAttr(arg_attrs) if any(attributes.data for attributes in arg_attrs) else None
+        names, kinds = ([StringAttr(pair[at]) for pair in parameters] for at in range(2))
+        extents = ("reqntid", reqntid), ("maxntid", maxntid), ("cluster", cluster)
         IRDLOperation.__init__(
             self,
             properties={
                 "sym_name": StringAttr(name),
-                "parameters": ArrayAttr([StringAttr(type_) for _, type_ in parameters]),
-                "parameter_names": ArrayAttr([StringAttr(name) for name, _ in parameters]),
+                "parameters": ArrayAttr(kinds),
+                "parameter_names": ArrayAttr(names),
                 "shared": number(shared),
                 "align": number(align),
                 "local": number(local) if local else None,
                 "local_align": number(local_align) if local_align != 16 else None,
-                "reqntid": None if reqntid is None else DenseArrayBase.from_list(i32, reqntid),
-                "maxntid": None if maxntid is None else DenseArrayBase.from_list(i32, maxntid),
-                "cluster": None if cluster is None else DenseArrayBase.from_list(i32, cluster),
-                "arg_attrs": attrs,
+                "arg_attrs": ArrayAttr(arg_attrs) if any(one.data for one in arg_attrs) else None,
+                **{
+                    word: None if of is None else DenseArrayBase.from_list(i32, of)
+                    for word, of in extents
+                },
             },
             regions=[body],
         )

@@ -137,6 +137,11 @@ class PtxOp(FieldsOp):
         """The registers whose content its result is where the predicate does not hold."""
         return getattr(self, "otherwise", None)
 
+    def expect(self, value: SSAValue, legal: RegType) -> None:
+        """Raise VerifyException unless a value is in registers of a type."""
+        if value.type != legal:
+            raise self.fail(f"{legal} for {self.mnemonic}, got {value.type}")
+
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
@@ -181,15 +186,18 @@ class RowOp(PtxOp):
 
 
 class FormOp(RowOp):
-    """An instruction of several rows: `form` is its mnemonic behind the first word."""
+    """An instruction of several rows: `form` is its mnemonic behind the first words."""
 
     ROWS: ClassVar[Sequence[InstructionRow]]
+
+    WORDS: ClassVar[int | None] = 1
+    """How many words of its name the mnemonic begins with: all where it says none."""
 
     form = prop_def(StringAttr)
 
     @property
     def mnemonic(self) -> str:
-        return f"{self.name.split('.')[1]}.{self.form.data}"
+        return ".".join((*self.name.split(".")[1:][: self.WORDS], self.form.data))
 
     @property
     def row(self) -> InstructionRow:
@@ -248,6 +256,20 @@ class AlignedOp(PtxOp):
     def mnemonic(self) -> str:
         name, form = super().mnemonic, self.form.data
         return f"{name}.{_BEFORE_ALIGNED.sub(lambda before: before[0] + _ALIGNED, form, 1)}"
+
+    @staticmethod
+    def verify_registers(atom: Any, vectors: Mapping[Any, SSAValue]) -> None:
+        """Raise Illegal unless the registers of operands of an atom are those that it takes."""
+        for operand, value in vectors.items():
+            if value.type != (legal := reg(*atom.registers(operand))):
+                raise Illegal(
+                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
+                )
+
+
+def numbers(field: Any) -> Sequence[int]:
+    """The numbers of a property that may be left out."""
+    return () if field is None else field.get_values()
 
 
 class ScalarOp(PtxOp):

@@ -17,8 +17,7 @@ from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
 from tilewright.dialects.cute_nvgpu.atoms.operands import mma_operands
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Selectors
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import AlignedOp, Given
+from tilewright.dialects.ptx.instruction import AlignedOp, Given, numbers
 from tilewright.dialects.ptx.types import B16, RegType, reg
 
 
@@ -67,8 +66,7 @@ class WarpMmaOp(AlignedOp):
     @property
     def selectors(self) -> tuple[int | SSAValue, ...]:
         """The atom's selectors: numbers, or registers."""
-        known = () if self.immediates is None else self.immediates.get_values()
-        return (*known, *self.inputs[len(self.mma_atom.inputs) :])
+        return (*numbers(self.immediates), *self.inputs[len(self.mma_atom.inputs) :])
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
@@ -95,13 +93,9 @@ class WarpMmaOp(AlignedOp):
             raise self.fail(
                 f"operands {', '.join(atom.inputs)}, got {len(self.inputs)} ({atom.mnemonic})"
             )
-        registers = (*self.inputs[:count], self.d)
-        for operand, value in zip((*atom.inputs, "D"), registers, strict=True):
-            legal = reg(*atom.registers(operand))
-            if value.type != legal:
-                raise Illegal(
-                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
-                )
+        self.verify_registers(
+            atom, dict(zip((*atom.inputs, "D"), (*self.inputs[:count], self.d), strict=True))
+        )
 
 
 @cache

@@ -82,8 +82,7 @@ class AskOp(FormOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if self.phase.type != (legal := reg("b32" if ".parity" in self.form.data else "b64")):
-            raise self.fail(f"{legal} for {self.mnemonic}, got {self.phase.type}")
+        self.expect(self.phase, reg("b32" if ".parity" in self.form.data else "b64"))
 
 
 @fields_op("ptx.mbarrier.arrive.state", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
@@ -120,10 +119,6 @@ class _CountedOp(FormOp):
     count = opt_operand_def(B32)
 
     assembly_format = "$form $address `,` $offset (`count` $count^)?"
-
-    @property
-    def mnemonic(self) -> str:
-        return f"mbarrier.{self.form.data}"
 
 
 @fields_op("ptx.mbarrier", *rows.MBARRIER_COUNTED)

@@ -1,12 +1,11 @@
 """Accesses to multicast objects, which several GPUs hold a copy of each. PTX ISA 9.7.9.14."""
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, registers_of
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, RowOp
+from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -15,17 +14,13 @@ def register_of(form: str) -> RegType:
     return reg(*registers_of(form))
 
 
-class MultimemOp(RowOp):
+class MultimemOp(FormOp):
     """An access to registers side by side in every copy, at an address plus a constant offset."""
 
-    form = prop_def(StringAttr)
+    WORDS = None
+
     offset = prop_def(NUMBER)
     address = operand_def(B64)
-
-    @property
-    def mnemonic(self) -> str:
-        """`multimem.red.relaxed.sys.global.add.v4.f32`."""
-        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
     @property
     def row_form(self) -> str:
@@ -43,8 +38,7 @@ class MultimemOp(RowOp):
                 f"{next(form for form in MULTIMEM if f'multimem.{form}'.startswith(self.name[4:]))}"
                 f", got {self.row_form}"
             )
-        if self.data.type != (legal := register_of(self.row_form)):
-            raise self.fail(f"{legal} for {self.form.data}, got {self.data.type}")
+        self.expect(self.data, register_of(self.row_form))
 
 
 @fields_op("ptx.multimem.ld_reduce")

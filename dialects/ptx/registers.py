@@ -1,14 +1,13 @@
 """Constants, special registers, and moves and names between registers. PTX ISA 9.7.9, 10."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -31,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import Given, PtxOp, RowOp, SharedPlace
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, SharedPlace
 from tilewright.dialects.ptx.types import B32, B64, KINDS, RegType, reg
 
 SPECIAL_REGISTERS = (
@@ -64,7 +63,7 @@ class NameOp(PtxOp):
 class MoveOp(RowOp):
     """A form of `mov`, which has no effect but its result."""
 
-    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
+    OPERANDS: ClassVar = {"a": "source"}
 
     traits = traits_def(Pure())
 
@@ -88,8 +87,9 @@ class ConstOp(MoveOp):
     def row(self) -> InstructionRow:
         return MOV[self.result.type.kind.data]
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": constant(self.bits.value.data, self.result.type.kind.data)}
+    @property
+    def source(self) -> str:
+        return constant(self.bits.value.data, self.result.type.kind.data)
 
     def verify_(self) -> None:
         bits, type_ = self.bits.value.data, self.result.type
@@ -131,8 +131,9 @@ class SregOp(MoveOp):
     register = prop_def(StringAttr)
     result = result_def(B32)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": f"%{self.register.data}"}
+    @property
+    def source(self) -> str:
+        return f"%{self.register.data}"
 
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
@@ -153,7 +154,7 @@ class TimeOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "source"}
+    OPERANDS: ClassVar = {"a": "source"}
 
     register = prop_def(StringAttr)
     result = result_def(RegType)
@@ -162,14 +163,14 @@ class TimeOp(RowOp):
     def row(self) -> InstructionRow:
         return MOV[VARYING.get(self.register.data, "b32")]
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": f"%{self.register.data}"}
+    @property
+    def source(self) -> str:
+        return f"%{self.register.data}"
 
     def verify_(self) -> None:
         if (kind := VARYING.get(self.register.data)) is None:
             raise self.fail(f"one of {', '.join(VARYING)}, got {self.register.data}")
-        if self.result.type != reg(kind):
-            raise self.fail(f"{reg(kind)}, got {self.result.type}")
+        self.expect(self.result, reg(kind))
 
     def requirement(self) -> Requirement:
         _, needed = OF_LAUNCH.get(self.register.data, ("", super().requirement()))
@@ -188,8 +189,9 @@ class SharedAddressOp(MoveOp):
     offset = prop_def(NUMBER)
     result = result_def(B32)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": SharedPlace(self.offset.value.data)}
+    @property
+    def source(self) -> SharedPlace:
+        return SharedPlace(self.offset.value.data)
 
     def verify_(self) -> None:
         if not 0 <= (offset := self.offset.value.data) < 1 << 32:
@@ -209,8 +211,9 @@ class LocalAddressOp(MoveOp):
     offset = prop_def(NUMBER)
     result = result_def(B64)
 
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, "a": SharedPlace(self.offset.value.data, local=True)}
+    @property
+    def source(self) -> SharedPlace:
+        return SharedPlace(self.offset.value.data, local=True)
 
     def verify_(self) -> None:
         if self.offset.value.data < 0:
@@ -321,20 +324,18 @@ class UnpackOp(MoveOp):
     OPERANDS: ClassVar = {"d": "halves", "a": "source"}
 
     source = operand_def(RegType)
-    octets = opt_prop_def(UnitAttr)
-    words = opt_prop_def(UnitAttr)
     halves = result_def(RegType)
 
     def __init__(self, source: SSAValue):
         assert isinstance(source.type, RegType)
-        kind = source.type.kind.data
-        half = reg(_HALVES.get(kind, "b16"), 2)
-        super().__init__(source, half, octets=kind == "b16", words=kind == "b64")
+        super().__init__(source, reg(_HALVES.get(source.type.kind.data, "b16"), 2))
 
     @property
     def whole(self) -> str:
         """The kind of its source."""
-        return "b16" if self.octets else "b64" if self.words else "b32"
+        assert isinstance(self.source.type, RegType)
+        kind = self.source.type.kind.data
+        return kind if kind in _HALVES else "b32"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -346,7 +347,7 @@ class UnpackOp(MoveOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" octets " if self.octets else " words " if self.words else " ")
+        printer.print_string({"b16": " octets ", "b64": " words "}.get(self.whole, " "))
         printer.print_operand(self.source)
         printer.print_op_attributes(self.attributes)
 

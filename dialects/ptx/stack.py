@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from xdsl.ir import SSAValue
 from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import stack as rows
@@ -16,9 +15,7 @@ class StackOp(FormOp):
 
     def verify_(self) -> None:
         super().verify_()
-        given: SSAValue = (*self.operands, *self.results)[0]
-        if given.type != (legal := reg(f"b{self.form.data[1:]}")):
-            raise self.fail(f"{legal} for {self.mnemonic}, got {given.type}")
+        self.expect((*self.operands, *self.results)[0], reg(f"b{self.form.data[1:]}"))
 
 
 @fields_op("ptx.stacksave", *rows.STACKSAVE)

@@ -60,14 +60,12 @@ class _OfRegistersOp(FormOp):
     """A barrier of the CTA whose number and count of threads are in registers; `form` is the whole
     mnemonic."""
 
+    WORDS = 0
+
     OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
 
     barrier = operand_def(B32)
     threads = opt_operand_def(B32)
-
-    @property
-    def mnemonic(self) -> str:
-        return self.form.data
 
 
 @fields_op("ptx.barrier", *rows.REGISTER_BARRIERS)
@@ -107,17 +105,13 @@ class _VoteOp(FormOp):
         super().verify_()
         result = self.row.operands[0]
         assert isinstance(result, Result)
-        if self.result.type != (legal_type := reg(result.register)):
-            raise self.fail(f"a result {legal_type}, got {self.result.type}")
+        self.expect(self.result, reg(result.register))
 
 
 class _VotingBarrierOp(_VoteOp, NumberedBarrierOp):
     """One of a number that is known."""
 
-    @property
-    def mnemonic(self) -> str:
-        """`bar.red.popc.u32`."""
-        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
+    WORDS = None
 
     def verify_(self) -> None:
         NumberedBarrierOp.verify_(self)

@@ -125,8 +125,7 @@ class LdRedOp(AccessOp):
                 f"shape 32x32b or 16x32bx2, 2 registers or more, got {access.shape.name} and "
                 f"{access.number}"
             )
-        if self.reduced.type != reg(self.data.type.kind.data):
-            raise self.fail(f"a result of {reg(self.data.type.kind.data)}, got {self.reduced.type}")
+        self.expect(self.reduced, reg(self.data.type.kind.data))
 
 
 REDUCE_FORMS = tuple(

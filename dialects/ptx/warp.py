@@ -1,6 +1,5 @@
 """Threads of a warp that look at each other's values. PTX ISA 9.7.9.6 and 9.7.13.7 to 9.7.13.11."""
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr
@@ -16,18 +15,15 @@ from tilewright.dialects.ptx.types import B32, PRED, RegType, reg
 class WarpOp(FormOp):
     """`NAME.FORM d, a, membermask`, of the threads whose bits the mask has."""
 
-    OPERANDS: ClassVar[Mapping[str, str]] = {"a": "a", "membermask": "members"}
+    WORDS = None
+
+    OPERANDS: ClassVar = {"a": "a", "membermask": "members"}
 
     a = operand_def(RegType)
     members = operand_def(B32)
     result = result_def(RegType)
 
     assembly_format = "$form $a `,` $members"
-
-    @property
-    def mnemonic(self) -> str:
-        """`vote.sync.any.pred`."""
-        return f"{self.name.removeprefix('ptx.')}.{self.form.data}"
 
     def verify_(self) -> None:
         super().verify_()
@@ -64,7 +60,7 @@ class MatchAllOp(WarpOp):
     ```
     """
 
-    OPERANDS: ClassVar[Mapping[str, str]] = {
+    OPERANDS: ClassVar = {
         "d": "result + alike", "a": "a", "membermask": "members",
     }  # fmt: skip
 
@@ -97,7 +93,7 @@ class ShuffleOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar[Mapping[str, str]] = {
+    OPERANDS: ClassVar = {
         "d": "result + inside", "a": "a", "b": "lane", "c": "clamp", "membermask": "members",
     }  # fmt: skip
 

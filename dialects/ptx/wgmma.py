@@ -26,9 +26,8 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import AlignedOp, Given, twin
-from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
+from tilewright.dialects.ptx.instruction import AlignedOp, Given, numbers, twin
+from tilewright.dialects.ptx.types import B32, B64, PRED, RegType
 
 
 @fields_op("ptx.wgmma.mma_async")
@@ -95,7 +94,7 @@ class WgmmaOp(AlignedOp):
 
     def immediate_values(self, atom: WgmmaAtom) -> dict[Immediate, int]:
         """The immediates by name. Raises AtomError unless they are those of the atom."""
-        given = () if self.immediates is None else self.immediates.get_values()
+        given = numbers(self.immediates)
         if len(given) != len(atom.immediates):
             raise AtomError(
                 f"{atom.mnemonic} expected immediates {', '.join(atom.immediates) or 'none'}, "
@@ -126,11 +125,8 @@ class WgmmaOp(AlignedOp):
         return _operand_forms(self.mnemonic, "ss" if self.a.type == B64 else "rs")
 
     def operand_values(self) -> Mapping[str, Given]:
-        immediates = () if self.immediates is None else self.immediates.get_values()
-        return {
-            **super().operand_values(),
-            **dict(zip(self.mma_atom.immediates, immediates, strict=True)),
-        }
+        given = zip(self.mma_atom.immediates, numbers(self.immediates), strict=True)
+        return {**super().operand_values(), **dict(given)}
 
     @property
     def accumulates(self) -> SSAValue | int:
@@ -149,11 +145,7 @@ class WgmmaOp(AlignedOp):
         vectors: dict[Operand, SSAValue] = {"C": self.c, "D": self.d}
         if atom.frag_kind == "rs":
             vectors["A"] = self.a
-        for operand, value in vectors.items():
-            if value.type != (legal := reg(*atom.registers(operand))):
-                raise Illegal(
-                    f"operand {operand} expected {legal}, got {value.type} ({atom.mnemonic})"
-                )
+        self.verify_registers(atom, vectors)
 
 
 @cache

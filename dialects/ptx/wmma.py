@@ -80,8 +80,7 @@ class WmmaAccessOp(AlignedOp):
         address, legal = self.operands[0].type, reg(SPACES[space or "global"])
         if address != legal:
             raise self.fail(f"a {space or 'generic'} address in {legal}, got {address}")
-        if self.data.type != (legal := reg(*access.row.registers)):
-            raise self.fail(f"a fragment in {legal}, got {self.data.type} ({self.mnemonic})")
+        self.expect(self.data, reg(*access.row.registers))
         self._verify_stride(access)
 
     def _verify_stride(self, access: WmmaAccess) -> None:

@@ -16,7 +16,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.atomics import AtomOp
-from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     GUARDED,
     PARAMETER_TYPES,
@@ -251,10 +250,6 @@ class BodyText:
             self._ask_until_done(op)
         elif isinstance(op, CallOp):
             self._call(op)
-        elif isinstance(op, DriverCallOp):
-            values = (*op.operands, *op.results)
-            for text in op.text([self.register(value) for value in values]):
-                self.line(text, op)
         elif isinstance(op, PtxOp):
             text = self._printer.text(op, self._shapes[op])
             if isinstance(op, WgmmaOp):
@@ -385,7 +380,7 @@ class BodyText:
 def _is_plain(op: type[Operation]) -> bool:
     """An instruction without a predicate whose text is all that there is to it."""
     special = (
-        registers.NameOp | registers.ConstOp | TryWaitParityOp | CallOp | DriverCallOp | WgmmaOp
+        registers.NameOp | registers.ConstOp | TryWaitParityOp | CallOp | WgmmaOp
         | QueryCancelOp
     )  # fmt: skip
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)

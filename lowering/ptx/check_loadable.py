@@ -10,7 +10,6 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import why_too_much
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.dialects.ptx.instruction import PtxOp
@@ -32,7 +31,8 @@ def check_loadable(
     for op in (*variables, *functions, *entries):
         other = names.setdefault(op.sym_name.data, op)
         if other is not op:
-            kind = "kernel" if isinstance(other, EntryOp) else "variable"
+            kinds: dict[type, str] = {EntryOp: "kernel", FuncOp: "function"}
+            kind = kinds.get(type(other), "variable")
             raise OpError(
                 op, f"'{op.name}' expected a name that no other {kind} of the PTX has, got "
                 f"'{op.sym_name.data}', which {named(other)} has"
@@ -46,11 +46,6 @@ def check_loadable(
         _check_body(entry, shapes)
     for function in functions:
         _check_body(function, shapes)
-    calls = {op for op in set(map(type, shapes)) if issubclass(op, DriverCallOp)}
-    for function in sorted(op.function() for op in calls):
-        if (op := names.get(function)) is not None:
-            raise OpError(op, f"'{op.name}' expected another name than that of the driver's "
-                              f"function {function}, which the PTX calls")  # fmt: skip
     return shapes
 
 

@@ -218,12 +218,7 @@ class RegisterNames:
                 self._part_accumulators(op)
         self._join_accumulators(WgmmaOp)
         order = {block: index for index, block in enumerate(region.blocks)}
-        edges = [
-            edge
-            for block in region.blocks
-            if block.last_op is not None
-            for edge in edges_of(block.last_op)
-        ]
+        edges = [edge for block in region.blocks for edge in edges_of(block.last_op)]
         edges.sort(key=lambda edge: order[edge.dest] > order[edge.source])
         for edge in edges:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):

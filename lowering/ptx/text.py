@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Target, TargetError, lowest
-from tilewright.dialects.ptx.calls import DriverCallOp
 from tilewright.dialects.ptx.control_flow import (
     EXPLICIT_CLUSTER,
     MAX_REGISTERS,
@@ -64,12 +63,9 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     except TargetError as error:
         raise OpError(module, str(error)) from error
     version = max([BASELINE.version, target.ptx_version, *(need.version for need in required)])
-    kinds = dict.fromkeys(map(type, shapes))
-    called = {op.DECLARATION: None for op in kinds if issubclass(op, DriverCallOp)}
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-        + "".join(f"\n{declaration}\n" for declaration in called)
         + "".join(f"\n{variable.text()}" for variable in variables)
         + "".join(f"\n{text}" for text in texts)
     )

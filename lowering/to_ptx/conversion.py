@@ -110,6 +110,8 @@ class Conversion(ValueNumbering):
         super().__init__()
         self.region, self.arch = region, arch
         self.shared = SharedAllocation()
+        self.local = 0
+        """The bytes of local memory, which is of one call after the other."""
         self.values: dict[SSAValue, Any] = {}
         self.scope = Scope(region.blocks[0], None, False, False, 0)
         self.blocks: dict[Block, Block] = {}

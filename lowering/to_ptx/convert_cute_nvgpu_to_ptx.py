@@ -92,6 +92,7 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
         known_extents(op, "gpu.known_block_size"),
         known_extents(op, "gpu.known_cluster_size"),
         tuple(part.attributes for part in passed),
+        to.local,
     )
     entry.location = op.location
     for name in (MIN_CTAS, MAX_REGISTERS, BLOCK_CTAS, TAKES_BLOCKS, "gpu.known_grid_size"):
@@ -220,9 +221,6 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
         entries: list[EntryOp] = []
         for top in list(op.body.block.ops):
             entries += [convert_kernel(kernel, arch) for kernel in _kernels(top)]
-        if arch is not None:
-            for entry in entries:
-                _check_instructions(entry, arch)
         for top in list(op.body.block.ops):
             for variable in _variables(top):
                 Rewriter.insert_op(module_variable(variable), InsertPoint.before(top))
@@ -230,6 +228,9 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
                 top.detach()
                 top.erase(safe_erase=False)
         op.body.block.add_ops(entries)
+        if arch is not None:
+            for entry in entries:
+                _check_instructions(entry, arch)
 
 
 def _check_instructions(entry: EntryOp, arch: Target) -> None:

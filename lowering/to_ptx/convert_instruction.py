@@ -19,7 +19,7 @@ from tilewright.dialects.cute_nvgpu.ops import (
 )
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.op_facts import SEGMENTS
-from tilewright.dialects.ptx import calls, data_movement
+from tilewright.dialects.ptx import data_movement
 from tilewright.dialects.ptx import matrix_copy as ptx_matrix_copy
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.scalar_types import register_type
@@ -29,8 +29,6 @@ from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.lowering.to_ptx.convert_tmem import TmemTile, locate_cell
 
 _INSTRUCTIONS: dict[type[NvgpuOp], type[PtxOp]] = {
-    address.AllocateOp: calls.MallocOp,
-    address.FreeOp: calls.FreeOp,
     address.LdmatrixOp: ptx_matrix_copy.LdmatrixOp,
     fragment_memory.LoadOp: data_movement.LdOp,
     fragment_memory.StoreOp: data_movement.StOp,

@@ -66,42 +66,32 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
-_ORDERS = ("relaxed", "acquire", "release")
+_ORDERS = ("async", "mmio", "relaxed", "acquire", "release", *SCOPES)
+_VECTORS = ("v2", "v4", "v8")
 _SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
+_ACCESS_WORDS = {*_SPACES, *_VECTORS, *CACHING, *_ORDERS, WEAK}
 
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    name, _, rest = mnemonic.replace("::cta", "").partition(".")
-    words = rest.split(".")
+    said = mnemonic.replace("::cta", "").replace("volatile", "relaxed.sys")
+    name, *words = said.split(".")
     type_ = next((word for word in words if word in _TYPES), None)
     if type_ is None:
         return _in_window(f"{mnemonic}.shared::cta") if mnemonic == "st.bulk.weak" else None
     words.remove(type_)
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
-    space, count, order, cache = GENERIC, 1, [WEAK], list[str]()
-    for word in words:
-        if word in _SPACES:
-            space = word
-        elif word in ("v2", "v4", "v8"):
-            count = int(word[1:])
-        elif word == "volatile":
-            order = ["relaxed", "sys"]
-        elif word in _ORDERS:
-            order = [word]
-        elif word in SCOPES:
-            order.append(word)
-        elif word in CACHING:
-            cache.append(word)
-        elif word not in (WEAK, "mmio", "async"):
-            return None
-    order[:0] = (word for word in ("async", "mmio") if word in words)
+    if not _ACCESS_WORDS.issuperset(words):
+        return None
+    space = next((word for word in words if word in _SPACES), GENERIC)
+    count = next((int(word[1:]) for word in words if word in _VECTORS), 1)
+    cache = ".".join(word for word in words if word in CACHING)
+    semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
     op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
-    semantics = order[0] if order == [WEAK] else ".".join(order)
     properties = {"space": space, "access": access, "semantics": semantics}
     forms = rows[0].operands(ACCESS_TYPES[access], count)
     if cache:
-        properties["cache"] = ".".join(cache)
+        properties["cache"] = cache
         forms = (
             (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
         )

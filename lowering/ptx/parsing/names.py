@@ -88,12 +88,9 @@ class Names:
 
     def label(self, name: str) -> Block | None:
         """The block of a label here, or None."""
-        scope = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.outer
-        return None
+        if name in self.labels or self.outer is None:
+            return self.labels.get(name)
+        return self.outer.label(name)
 
     def in_parts(self, text: str, *, addressed: bool) -> str:
         """Operands in which registers of 128 bits and vectors are lists, the low part first, and

@@ -13,16 +13,16 @@
 // CHECK-LABEL: ptx.entry @own
 // CHECK:         %[[NUMBERS:.*]] = ptx.global_address "numbers"
 // CHECK:         ptx.ld "global" "b32" %[[NUMBERS]], 0
-// CHECK:         %[[HEAP:.*]] = ptx.malloc 64
+// CHECK:         %[[HEAP:.*]] = ptx.call @malloc(%{{.*}}) : (!ptx.reg<b64>) -> !ptx.reg<b64>
 // CHECK:         ptx.st "global" "b32" %[[HEAP]], 0
-// CHECK:         ptx.free %[[HEAP]]
-// TEXT:        .extern .func (.param .b64 place) malloc(.param .b64 size);
-// TEXT:        .extern .func free(.param .b64 place);
+// CHECK:         ptx.call @free(%[[HEAP]]) : (!ptx.reg<b64>) -> ()
 // TEXT:        .global .align 16 .b8 numbers[4] = {
 // TEXT-NEXT:   1, 2, 3, 4};
 // TEXT:        .global .align 16 .b8 zeros[8];
-// TEXT:        call (place), malloc, (size);
-// TEXT:        call free, (place);
+// TEXT:        .extern .func free(.param .b64 free_0);
+// TEXT:        .extern .func (.param .b64 malloc_result0) malloc(.param .b64 malloc_0);
+// TEXT:        call (malloc_result0), malloc, (malloc_given0);
+// TEXT:        call free, (free_given0);
 "memref.global"() <{sym_name = "numbers", sym_visibility = "private", type = memref<4xi8>,
     initial_value = dense<[1, 2, 3, 4]> : tensor<4xi8>, constant, alignment = 16 : i64}> : () -> ()
 "memref.global"() <{sym_name = "zeros", sym_visibility = "private", type = memref<8xi8>,

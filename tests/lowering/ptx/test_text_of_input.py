@@ -71,12 +71,16 @@ def test_variables_that_ptx_calls_alike(name: str) -> None:
 @pytest.mark.parametrize("function", ["malloc", "free", "vprintf"])
 def test_names_of_functions_that_are_called(function: str) -> None:
     calls = {
-        "malloc": "%p = ptx.malloc 16",
-        "free": "%p = ptx.const 0 : !ptx.reg<b64>\nptx.free %p",
-        "vprintf": 'ptx.vprintf "x"',
+        "malloc": "%p = cute_nvgpu.address.allocate 16",
+        "free": "%p = arith.constant 0 : i64\ncute_nvgpu.address.free %p",
+        "vprintf": 'gpu.printf "x"',
     }
-    text = f"ptx.entry @{function}() {{\n{calls[function]}\nptx.ret\n}}"
-    with pytest.raises(tw.CompileError, match=f"than that of the driver's function {function}"):
+    text = (
+        f"func.func @{function}() attributes {{gpu.kernel}} {{\n{calls[function]}\nfunc.return\n}}"
+    )
+    with pytest.raises(
+        tw.CompileError, match=f"no other function of the PTX has, got '{function}'"
+    ):
         tw.compile(text, "sm_90a")
     assert assemble(tw.compile(text.replace(f"@{function}", "@k"), "sm_90a").ptx, "sm_90a").ok
 
@@ -93,7 +97,7 @@ def test_files_of_any_name(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["a\\00b", "a\\0A\\22;"])
 def test_formats_are_bytes(text: str) -> None:
-    kernel = f'ptx.entry @k() {{\nptx.vprintf "{text}"\nptx.ret\n}}'
+    kernel = f'func.func @k() attributes {{gpu.kernel}} {{\ngpu.printf "{text}"\nfunc.return\n}}'
     if "00" in text:
         with pytest.raises(tw.CompileError, match="a format without NUL, which ends it"):
             tw.compile(kernel, "sm_90a")

@@ -1,4 +1,4 @@
-"""`gpu.printf`, PTX's `vprintf` and `cf.assert`: a line for every thread, one after the other."""
+"""`gpu.printf` and `cf.assert`: a line for every thread, one after the other."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from tilewright.dialects.printf_format import (
     failed_assertion,
     hexadecimal,
 )
-from tilewright.dialects.ptx.calls import BrkptOp, TrapOp, VprintfOp
+from tilewright.dialects.ptx.calls import BrkptOp, TrapOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
 from tilewright.lowering.interpreter.errors import Fault
@@ -46,7 +46,7 @@ def print_lines(
 
 
 @runs
-def _printf(op: PrintfOp | VprintfOp, builder: Builder) -> Step:
+def _printf(op: PrintfOp, builder: Builder) -> Step:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
 
     def run(machine: Machine, gang: Gang, *values: Bits) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.dialects.ptx import calls
 from tilewright.lowering.interpreter.builder import (
     Builder,
     Step,
@@ -31,7 +30,7 @@ def _address(op: address.AddressOp, builder: Builder) -> Step:
 
 
 @runs
-def _allocate(op: address.AllocateOp | calls.MallocOp, builder: Builder) -> Step:
+def _allocate(op: address.AllocateOp, builder: Builder) -> Step:
     size = np.array([op.size.value.data])
 
     def run(machine: Machine, gang: Gang) -> Bits:
@@ -53,6 +52,6 @@ def allocate(machine: Machine, gang: Gang, sizes: Bits) -> Bits:
 
 
 # Freed memory stays where it is: nothing else gets its addresses.
-executes(address.FreeOp, calls.FreeOp)(nothing)
+executes(address.FreeOp)(nothing)
 # Nothing but time depends on a cache, and an address that is none of memory is no error.
 executes(PREFETCH)(nothing)

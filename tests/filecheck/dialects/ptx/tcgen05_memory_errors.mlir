@@ -115,7 +115,7 @@ ptx.entry @f(%t: u32, %d: u64, %m: u16) {
 // -----
 
 ptx.entry @f(%t: u32, %d: u64, %m: u16) {
-  // expected-error @+1 {{'ptx.tcgen05.ld.red' expected a result of !ptx.reg<f32>, got !ptx.reg<b32>}}
+  // expected-error @+1 {{'ptx.tcgen05.ld.red' expected !ptx.reg<f32> for tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32, got !ptx.reg<b32>}}
   %0, %1 = ptx.tcgen05.ld.red "32x32b" "max.f32" %t, 4 : !ptx.reg<f32 x 2>, !ptx.reg<b32>
   ptx.ret
 }

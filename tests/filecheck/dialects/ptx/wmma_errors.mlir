@@ -66,7 +66,7 @@ ptx.entry @f(%s: u32, %g: u64, %n: u32) {
 // -----
 
 ptx.entry @f(%s: u32, %g: u64, %n: u32) {
-  // expected-error @+1 {{'ptx.wmma.load' expected a fragment in !ptx.reg<b32 x 8>, got !ptx.reg<b32 x 4> (wmma.load.a.sync.aligned.row.m16n16k16.shared.f16)}}
+  // expected-error @+1 {{'ptx.wmma.load' expected !ptx.reg<b32 x 8> for wmma.load.a.sync.aligned.row.m16n16k16.shared.f16, got !ptx.reg<b32 x 4>}}
   %a = ptx.wmma.load "a.row.m16n16k16.shared.f16" %s, 0, %n : !ptx.reg<b32> -> !ptx.reg<b32 x 4>
   ptx.ret
 }
@@ -96,7 +96,7 @@ ptx.entry @f(%s: u32, %g: u64, %n: u32) {
 // Stores.
 ptx.entry @f(%s: u32, %g: u64, %n: u32) {
   %v = ptx.undef : !ptx.reg<f32 x 4>
-  // expected-error @+1 {{'ptx.wmma.store' expected a fragment in !ptx.reg<f32 x 8>, got !ptx.reg<f32 x 4> (wmma.store.d.sync.aligned.col.m16n16k16.shared.f32)}}
+  // expected-error @+1 {{'ptx.wmma.store' expected !ptx.reg<f32 x 8> for wmma.store.d.sync.aligned.col.m16n16k16.shared.f32, got !ptx.reg<f32 x 4>}}
   ptx.wmma.store "d.col.m16n16k16.shared.f32" %s, 0, %v, %n : !ptx.reg<b32>, !ptx.reg<f32 x 4>
   ptx.ret
 }
