@@ -253,7 +253,7 @@ def are_multiplied_alone(entry: EntryOp, plan: Pipelines) -> bool:
     """True where TMA loads A and B of the products in tensor memory for their MMAs and nobody
     else, but A that threads store there."""
     products = products_in(entry)
-    stored = {op.lhs for op in products if OPERAND in op.attributes}
+    stored = {factors_in(op)[0] for op in products if OPERAND in op.attributes}
     for source in (loaded_by(x) for op in products for x in factors_in(op) if x not in stored):
         planned = None if source is None else plan.of(source.load)
         if planned is None or not planned[1].released_by_mma:
