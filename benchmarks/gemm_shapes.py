@@ -42,8 +42,8 @@ PROBLEMS = {
 ORDERS = {"bf16": (False, True), "f8E4M3FN": (False,), "tf32": (False,)}
 """If a B is row-major: those that count."""
 NEAR, FEW, MANY = 1.12, 3, 8
-"""What takes longer than that part of the least time is measured in few turns alone, the others in
-many more, each in its own heat."""
+"""The part of the least time below which a tile is near it, and turns: few of all tiles, many more
+of those that are near, each in its own heat."""
 Tile = tuple[GemmSchedule, str, bool]
 """A schedule for elements of a type, and for a row-major B or not."""
 

@@ -1,5 +1,6 @@
 """Accesses to multicast objects, which several GPUs hold a copy of each. PTX ISA 9.7.9.14."""
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -19,6 +20,7 @@ class MultimemOp(FormOp):
 
     WORDS = None
 
+    form = prop_def(StringAttr)
     offset = prop_def(NUMBER)
     address = operand_def(B64)
 

@@ -41,7 +41,7 @@ from tilewright.source.diagnostic import OpError
 _FUNCTIONS = {
     "vprintf": (("b64", "b64"), ("b32",)), "malloc": (("b64",), ("b64",)), "free": (("b64",), ()),
 }  # fmt: skip
-"""What each is given, and what it returns."""
+"""The registers that each is given, and those that it returns."""
 
 
 def _call(op: Operation, name: str, arguments: Sequence[SSAValue], to: Conversion) -> CallOp:

@@ -28,7 +28,7 @@ ARRIVING = (
 """The ops that may complete the phase of an mbarrier."""
 
 
-class Timed:
+class TimedInstruction:
     """An instruction whose steps are timed: `gives` where it does no more than to give a value."""
 
     def __init__(self, op: Operation, reads: tuple[int, ...], writes: tuple[int, ...]):

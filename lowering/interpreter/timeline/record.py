@@ -28,7 +28,12 @@ from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.program import Awaited, Program, Step, Suspend
-from tilewright.lowering.interpreter.timeline.instructions import ARRIVING, Line, Timed, line_of
+from tilewright.lowering.interpreter.timeline.instructions import (
+    ARRIVING,
+    Line,
+    TimedInstruction,
+    line_of,
+)
 from tilewright.lowering.interpreter.timeline.latencies import latency
 from tilewright.lowering.interpreter.timeline.turns import (
     DATA,
@@ -225,7 +230,7 @@ class Timeline:
                     ready.update(dict.fromkeys(writes, late))
 
             return named
-        this = Timed(op, reads, writes)
+        this = TimedInstruction(op, reads, writes)
         arrives = op.name in ARRIVING
 
         def timed(machine: Machine, gang: Gang) -> None:
@@ -258,7 +263,9 @@ class Timeline:
 
         return timed
 
-    def _issue(self, this: Timed, cta: int, warp: int, own: int, work: int, cycles: int) -> int:
+    def _issue(
+        self, this: TimedInstruction, cta: int, warp: int, own: int, work: int, cycles: int
+    ) -> int:
         """A warp, its CTA's `own`, executes an instruction that takes so many cycles of the path of
         data; when what it starts is over."""
         clock, row, name, line = self._clocks[warp], this.row, this.name, this.line

@@ -414,7 +414,7 @@ def test_multicast_objects(lowest: Any, older: Any, ptxas: Ptxas):
 @pytest.mark.parametrize(
     "form, kind, words",
     [("weak.global.add.f32", "f32", "expected a form of PTX ISA 9.7.9.14 such as red.relaxed"),
-     ("relaxed.gpu.global.add.f32", "b32", "expected !ptx.reg<f32> for relaxed.gpu.global.add.f")],
+     ("relaxed.gpu.global.add.f32", "b32", "expected !ptx.reg<f32> for multimem.red.relaxed")],
 )  # fmt: skip
 def test_accesses_to_multicast_objects_that_there_are_not(form: str, kind: str, words: str):
     kernel = Kernel()
