@@ -76,23 +76,3 @@ def test_constants_that_are_added_to_addresses(ptxas: Ptxas) -> None:
     assert re.search(r"@%p1 tcgen05\.mma\S* \[%r\d\], \[%r1\+8\], ", text)
     assert re.search(r"\[%r1\+128\], \[%rd1, \{%r\d, %r\d\}\], \[%r1\+-8\];", text)
     assert "add.s32" not in text
-
-
-def test_accumulators_that_were_scaled_stay_in_place(ptxas: Ptxas) -> None:
-    """A loop multiplies the registers of wgmma's result one by one before the next wgmma."""
-    names = [f"%f{place}" for place in range(4)]
-    scaled = "\n".join(f"mul.f32 {name}, {name}, %f9;" for name in names)
-    body = f"""mov.f32 %f9, 0f3F000000; {" ".join(f"mov.f32 {name}, 0f00000000;" for name in names)}
-again:
-{scaled}
-wgmma.fence.sync.aligned;
-wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{", ".join(names)}}}, %rd1, %rd1, 1, 1, 1, 0, 0;
-wgmma.commit_group.sync.aligned;
-wgmma.wait_group.sync.aligned 0;
-add.s32 %r3, %r3, -1;
-setp.ne.s32 %p2, %r3, 0;
-@%p2 bra again;
-{" ".join(f"st.global.f32 [%rd1+{4 * place}], {name};" for place, name in enumerate(names))}
-"""
-    loop = written(body, "sm_90a", ptxas).partition("$again:")[2]
-    assert "mul.f32" in loop and "mov" not in loop
