@@ -7,9 +7,9 @@
 `--prepare` writes the bytecode of every sample, configuration by configuration, and the cubin that
 tileiras makes of it where there is one. The run compiles the bytecode, launches both, and checks
 what they leave against torch. Time is device time by CUDA events, the L2 flushed before each, the
-medians of turns of all configurations, ours and theirs, and the library; the best one counts
-(`--all` prints each). What memory bounds is timed with an L2 that reads have flushed, too, and has
-no lines to write back: the last column is ours of the library then.
+medians of turns of all configurations, ours and theirs, and the library, with a rest before each;
+the best one counts (`--all` prints each). What memory bounds is timed with an L2 that reads have
+flushed, too, and has no lines to write back: the last column is ours of the library then.
 """
 
 import math

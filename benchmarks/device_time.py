@@ -3,6 +3,7 @@ events."""
 
 import random
 import statistics
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import truediv
@@ -11,10 +12,11 @@ from typing import Any, TypeVar
 import tilewright as tw
 
 FLUSHED = 1 << 28
-TURNS, FEW = 6, 4
-HEAT, HEATING = 60, 64
-"""The milliseconds in which the clock falls to what the cap on power leaves a launch, and the
-launches in them at most."""
+TURNS, FEW, MANY = 6, 4, 16
+"""The turns of launches, and how many a turn has, as many as take a millisecond."""
+REST, LONGEST = 2, 0.05
+"""The part of what launches take that a GPU rests before, and the seconds at most: an H200 that is
+busy for 60 to 110 ms meets its cap on power, and is up to a fifth slower."""
 Launch = Callable[[], Any]
 Name = TypeVar("Name")
 
@@ -54,23 +56,27 @@ def _flush() -> Any:
     return torch.empty(FLUSHED // 4, dtype=torch.int32, device="cuda")
 
 
-def milliseconds(launch: Launch, launches: int, *, clean: bool = False, hot: bool = False) -> float:
-    """The median device time of so many launches, the L2 flushed before each: what flushes it runs
+def milliseconds(launch: Launch, *, clean: bool = False) -> float:
+    """The median device time of some launches, the L2 flushed before each: what flushes it runs
     longer than the host takes to launch, so that no time of the host's is between the events. Every
     second time it is flushed twice: of any kernel's launches those that are even in number from the
     first one of the process on, or those that are odd, take half a microsecond longer. A `clean` L2
-    is flushed by reads, and has no lines that the kernel's own drive back to memory. Where they are
-    to be `hot`, the launches have the heat of their own before."""
-    for _ in range(2):
-        launch()
-    before = min(int(HEAT / _timed(launch)), HEATING) if hot else 0
+    is flushed by reads, and has no lines that the kernel's own drive back to memory. The GPU rests
+    before, so that no launch has less of the clock for those in front of it; the host, which takes
+    longer to launch behind a pause, does not."""
+    launch()
+    one = _timed(launch)
+    launches = min(max(int(1 / one), FEW), MANY)
+    until = time.perf_counter() + min(REST * launches * one / 1e3, LONGEST)
+    while time.perf_counter() < until:
+        pass
     flush = _flush().amax if clean else _flush().zero_
     times: list[float] = []
-    for number in range(before + launches):
+    for number in range(launches):
         for _ in range(1 + number % 2):
             flush()
         times.append(_timed(launch))
-    return statistics.median(times[before:])
+    return statistics.median(times)
 
 
 def _timed(launch: Launch) -> float:
@@ -84,21 +90,19 @@ def _timed(launch: Launch) -> float:
     return before.elapsed_time(after)
 
 
-def in_turns(names: Iterable[Name], turns: int = TURNS) -> Iterator[Name]:
-    """Names in turns, each shuffled: behind what takes little power a GPU is quicker, by 5 to 10 %,
-    and nothing is to come behind it more often than others."""
+def in_turns(names: Iterable[Name]) -> Iterator[Name]:
+    """Names in turns, each shuffled anew: nothing is to come behind something more often than
+    others."""
     every, shuffled = [*names], random.Random(0)
-    for _ in range(turns):
+    for _ in range(TURNS):
         yield from shuffled.sample(every, len(every))
 
 
-def medians(
-    launches: dict[Name, Launch], turns: int = TURNS, *, clean: bool = False, hot: bool = False
-) -> dict[Name, float]:
+def medians(launches: dict[Name, Launch], *, clean: bool = False) -> dict[Name, float]:
     """The median device times of launches in turns, without what whole turns are slower by."""
     times: dict[Name, list[float]] = {name: [] for name in launches}
-    for name in in_turns(launches, turns):
-        times[name].append(milliseconds(launches[name], FEW, clean=clean, hot=hot))
+    for name in in_turns(launches):
+        times[name].append(milliseconds(launches[name], clean=clean))
     paces = [statistics.geometric_mean(turn) for turn in zip(*times.values(), strict=True)]
     pace = statistics.median(paces)
     return {name: pace * statistics.median(map(truediv, own, paces)) for name, own in times.items()}

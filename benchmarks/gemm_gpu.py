@@ -5,9 +5,9 @@
 examples/gemm_sm80.mlir on every GPU, examples/gemm_sm90.mlir on Hopper; those of
 examples/tile_frontend, tiles in Python, in the same two ways, the faster one of a few tiles each,
 as Triton's `tl.dot` is; the persistent GEMMs written in tiles on Hopper, of bf16, and of fp8 (e4m3,
-summed up by the tensor cores, as by cuBLAS's fast accumulation). Device time by CUDA events, median
-of 20 launches after 3 that warm up, the L2 flushed before each; a fresh random input, checked
-against the float32 product of torch.
+summed up by the tensor cores, as by cuBLAS's fast accumulation). Device time by CUDA events,
+medians of turns, a rest before each, the L2 flushed before each launch; a fresh random input,
+checked against the float32 product of torch.
 """
 
 import sys

@@ -2,13 +2,12 @@
 
     python benchmarks/gemm_shapes.py [--all] [--json]
 
-Device time by CUDA events, the L2 flushed before each launch, medians of turns; the tile is what
-the model of the example picks; `--all` measures each, and says what the pick lacks of the best.
-What is near the best counts, measured again, each in the heat of its own launches: behind tiles
-that take little power the clock is 5 to 10 % higher. cuBLAS multiplies the same matrices; of bf16
-both do so with a B whose K is contiguous and with a row-major one, and the faster counts, of each
-(the last columns are both, ours / cuBLAS); of fp8 with fast accumulation, of f32 as tf32. Results
-are checked against the float32 product of torch.
+Device time by CUDA events, the L2 flushed before each launch, medians of turns, a rest before each;
+the tile is what the model of the example picks; `--all` measures each, and says what the pick lacks
+of the best. cuBLAS multiplies the same matrices; of bf16 both do so with a B whose K is contiguous
+and with a row-major one, and the faster counts, of each (the last columns are both, ours / cuBLAS);
+of fp8 with fast accumulation, of f32 as tf32. Results are checked against the float32 product of
+torch.
 """
 
 import itertools
@@ -41,9 +40,6 @@ PROBLEMS = {
 }  # fmt: skip
 ORDERS = {"bf16": (False, True), "f8E4M3FN": (False,), "tf32": (False,)}
 """If a B is row-major: those that count."""
-NEAR, FEW, MANY = 1.12, 3, 8
-"""The part of the least time below which a tile is near it, and turns: few of all tiles, many more
-of those that are near, each in its own heat."""
 Tile = tuple[GemmSchedule, str, bool]
 """A schedule for elements of a type, and for a row-major B or not."""
 
@@ -97,17 +93,12 @@ def measure(
     chosen = picked(element, shape)
     for place, (*_, order) in enumerate(chosen):
         launches[place] = cublas(a, orders[order].t(), out)
-    times = medians(launches, FEW)
-    least = min(times.values())
-    near = {name for name, time in times.items() if isinstance(name, int) or time < NEAR * least}
-    near.update(chosen)
-    times |= medians({name: launches[name] for name in near}, MANY, hot=True)
-    rates = {name: work / time for name, time in times.items()}
+    rates = {name: work / time for name, time in medians(launches).items()}
     theirs = [rates[place] for place in range(len(chosen))]
     best = max(chosen, key=rates.__getitem__)
     return {"element": element, "shape": "x".join(map(str, shape)), "tile": _name(best),
             "ours": rates[best], "cublas": max(theirs),
-            "tiles": {_name(tile): rates[tile] for tile in kernels if tile in near},
+            "tiles": {_name(tile): rates[tile] for tile in kernels},
             "orders": [*zip(map(rates.__getitem__, chosen), theirs, strict=True)]}  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from unittest.mock import patch
 
 import torch  # pyright: ignore
 import triton  # pyright: ignore
-from device_time import FEW, in_turns, milliseconds
+from device_time import in_turns, milliseconds
 from measured import parser, show
 from triton_tutorials import Work, works
 
@@ -141,7 +141,7 @@ class Modules:
         times: dict[str, list[float]] = {by: [] for by in launches}
         for by in in_turns(launches):
             with ways().get(by, nullcontext()):
-                times[by].append(milliseconds(launches[by], FEW))
+                times[by].append(milliseconds(launches[by]))
         for by, own in times.items():
             row[by] = work.amount / statistics.median(own) / 1e9
         return row
