@@ -61,7 +61,8 @@ class RoleAccess:
     them, and when they are over: known to whoever has one of the clocks `done` at that time.
 
     `kind` is threads', cp.async, tma.load, tma.store, wgmma, umma, tmem.load, tmem.store or
-    tmem.dealloc; `fences` are the times of proxy fences behind it."""
+    tmem.dealloc; `fences` are the times of fences behind it, of the proxy or, of what tcgen05
+    started, before threads meet."""
 
     kind: str
     role: int
