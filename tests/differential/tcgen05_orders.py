@@ -56,6 +56,7 @@ FILLED = f"""
   %other = arith.cmpi eq, %t, %c32 : index
   %high = arith.addi %row, %c16 : index
   %true = arith.constant true
+  %one = arith.constant 1 : i32
   %word = arith.constant {0x44444444} : i32
   %q = memref.alloc() : {BARS}
   %s = memref.alloc() : {SOURCE}
@@ -84,6 +85,7 @@ class Tcgen05Text:
         self.lines: list[str] = []
         self._tiles: dict[str, str] = {}
         self._values = self._commits = 0
+        self._parity = "%even"
 
     @property
     def text(self) -> str:
@@ -178,7 +180,7 @@ class Tcgen05Text:
         at = f"%q[%k{self._commits % 16}]"
         self._commits += 1
         self.by(issuer, f"    cute_nvgpu.tcgen05.commit {at} : {BARS}")
-        return f"cute_nvgpu.mbarrier.wait {at} parity %even : {BARS}"
+        return f"cute_nvgpu.mbarrier.wait {at} parity {self._parity} : {BARS}"
 
     def end(self, *issuers: str) -> None:
         """All that was started is over."""
@@ -193,12 +195,27 @@ class Statements(Tcgen05Text):
     def __init__(self, draw: Draw):
         super().__init__()
         self._draw = draw
-        issuers = ISSUERS[: 1 + draw.chance(25)]
+        self._issuers = ISSUERS[: 1 + draw.chance(25)]
+        self._some(draw.number(2, 7))
+        if draw.chance(30):
+            self._loop()
+            self._some(draw.number(0, 2))
+        self.end(*self._issuers)
+
+    def _some(self, count: int) -> None:
         kinds = [self._mma] * 5 + [self._copy] * 3 + [self._shift, self._load, self._store]
         kinds += [self._complete] * 5 + [self._sync, self.commit, self._part]
-        for _ in range(draw.number(2, 7)):
-            draw.pick(kinds)(draw.pick(issuers))
-        self.end(*issuers)
+        for _ in range(count):
+            self._draw.pick(kinds)(self._draw.pick(self._issuers))
+
+    def _loop(self) -> None:
+        self.lines.append("""  scf.for %i = %c0 to %c3 step %c1 {
+  %round = arith.index_cast %i : index to i32
+  %turn = arith.andi %round, %one : i32""")
+        self._parity = "%turn"
+        self._some(self._draw.number(1, 4))
+        self.lines.append("  }")
+        self._parity = "%even"
 
     def _maybe(self, *lines: str, percent: int = 80) -> list[str]:
         return [line for line in lines if self._draw.chance(percent)]
@@ -235,6 +252,9 @@ class Statements(Tcgen05Text):
     def _complete(self, issuer: str) -> None:
         """What was started is over for all, or for one; a part may be missing."""
         wait = self.commit(issuer)
+        if self._parity == "%turn":
+            self.lines += [wait, *self._maybe(AFTER, percent=85), BARRIER]
+            return
         self.by(self._draw.pick(("", *ISSUERS)), *self._maybe(wait, AFTER, percent=85))
 
     def _sync(self, _: str) -> None:

@@ -75,7 +75,8 @@ class RoleAccess:
     """The number of the group that each role, or warp, has it in."""
     waited: set[int] = factory(set)
     """Roles that have waited for it (of tensor memory: not yet fenced)."""
-    signature: object = None
+    signature: tuple[str, object] = ("", None)
+    """Its kind, mma, cp or shift, and what that asks for, of an operation of tcgen05."""
     key: object = None
     """The allocation that it is to, of tensor memory."""
     committed: bool = False

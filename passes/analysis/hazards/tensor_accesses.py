@@ -1,8 +1,6 @@
 """Accesses to tensor memory, and the asynchronous operations of tcgen05. PTX ISA, tcgen05 memory
 consistency."""
 
-from typing import Any
-
 from tilewright.dialects.cute_nvgpu.lattice.tmem import are_pipelined
 from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
 from tilewright.passes.analysis.hazards.cells import Operand
@@ -162,9 +160,10 @@ class TensorAccesses(TensorLifetimes):
     def _follows(self, other: RoleAccess, access: RoleAccess, role: int) -> bool:
         """The role, or its warp, has the later access ordered by itself."""
         if other.kind == "umma":
-            if access.kind != "umma" or not are_pipelined(other.signature, access.signature):
+            kind, _ = access.signature
+            if kind == other.signature[0] == "mma" and not other.writes:
                 return False
-            if _kind(other) == _kind(access) == "mma" and not other.writes:
+            if not are_pipelined(other.signature, access.signature):
                 return False
             known = self.fenced[role]
             return other.role == role or any(known[who] >= time for who, time in other.fences)
@@ -173,11 +172,11 @@ class TensorAccesses(TensorLifetimes):
 
     def _read_since(self, other: RoleAccess, access: RoleAccess, key: Key) -> bool:
         """A thread copies or shifts what its MMAs have read since it was written."""
-        if _kind(access) not in ("cp", "shift"):
+        if access.signature[0] not in ("cp", "shift"):
             return False
         left = other.cells & access.cells
         for read in self.tensors[key]:
-            if _kind(read) == "mma" and read.role == access.role and not read.writes:
+            if read.signature[0] == "mma" and read.role == access.role and not read.writes:
                 left &= ~read.cells
         return not left
 
@@ -210,12 +209,6 @@ def _alike(first: RoleAccess, second: RoleAccess) -> bool:
         and first.writes == second.writes
         and first.signature == second.signature
     )
-
-
-def _kind(access: RoleAccess) -> Any:
-    """The kind of an asynchronous operation."""
-    signature: Any = access.signature
-    return signature[0] if access.kind == "umma" else None
 
 
 def _pairs(event: Event) -> bool:
