@@ -11,6 +11,8 @@ from functions import functions
 from mmas import register_mmas, ummas, warp_gemms, warpgroup_gemms, wgmmas
 from reductions import reductions
 from scalars import blocks, scalars, vectors
+from shared_orders import shared_orders
+from tcgen05_orders import tcgen05_orders
 from tile_attention import tile_attention
 from tile_gemms import tile_gemms
 from tile_memory import tile_memory
@@ -42,7 +44,8 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
     for generator in (
         scalars, vectors, blocks, functions, tiled_copies, matrices, tma, reductions, views,
         view_tensor_memory, view_warpgroups,
-        register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tmem_lifetimes,
+        register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tcgen05_orders,
+        shared_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
         tile_shared,
         tile_poison, tile_memory, triton_accesses,

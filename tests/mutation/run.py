@@ -192,6 +192,10 @@ allow it elsewhere on the way, and the check asks for what the interpreter does.
 memory is one array of bytes, tensor memory has the columns that `tcgen05.alloc` would find free,
 and threads that part between blocks meet again where all ways do.
 
+Of what a thread starts by tcgen05 those pairs are in order without a wait that the PTX ISA lists,
+and a `tcgen05.cp` behind an MMA: an MMA follows one to the same accumulator, and may not write what
+one in flight reads.
+
 An mbarrier is accessed by whoever arrives or looks: `mbarrier.inval` has to be behind all of them,
 and behind the phase of the last copy. Shared memory of another CTA, by `cluster.map` or `mapa`, is
 that CTA's own: who accesses it knows of something that the CTA has done, so that it has begun, and

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.arguments.options import AtomArgumentError, checked
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.tmem_places import tensor_places
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of, words_of
 from tilewright.lowering.interpreter.arithmetic.sparse import contributing_threads
-from tilewright.lowering.interpreter.arithmetic.umma import tensor_places
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt32Array
 
 SparseAtom: TypeAlias = MmaAtom | WgmmaAtom | UmmaAtom

@@ -86,6 +86,11 @@ class UmmaAtom(Atom[UmmaRow]):
         )
 
     @property
+    def pipeline(self) -> tuple[object, ...]:
+        """The facts of two MMAs to one accumulator of which the first is done before the second."""
+        return self.shape, self.cta_group, self.row.kind, self.row.ws, self.types[2]
+
+    @property
     def selectors(self) -> tuple[Selector, ...]:
         """The sparsity selector where it is sparse, and the ids of its scale factors."""
         row = self.row

@@ -174,3 +174,18 @@ TMEM_ROWS: tuple[TmemRow, ...] = (
 
 SHIFTED_COLUMNS = 8
 """How many columns of 32 bits a shift moves."""
+
+
+_PIPELINED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
+
+
+def are_pipelined(earlier: tuple[str, object], later: tuple[str, object]) -> bool:
+    """True where a thread's asynchronous operation is done with its cells before a later one
+    touches them: (kind, what two MMAs must share, or the shape of a copy). That of mma and cp is
+    CUTLASS's, which relies on it; the others are of PTX ISA, tcgen05 memory consistency."""
+    kinds = earlier[0], later[0]
+    if kinds == ("mma", "mma"):
+        return earlier[1] == later[1]
+    if kinds == ("shift", "cp"):
+        return later[1] == "4x256b"
+    return kinds in _PIPELINED

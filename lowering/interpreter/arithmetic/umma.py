@@ -6,11 +6,11 @@ business of this module. Nothing was measured: no chip with tensor memory was at
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Literal
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.atoms.tmem_places import tensor_places
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import InstructionDescriptor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
@@ -29,8 +29,6 @@ from tilewright.lowering.interpreter.numerics import (
     format_named,
     model_for,
 )
-
-_CELL_BITS = 32
 
 
 @frozen
@@ -68,34 +66,6 @@ def matrix_addresses(atom: UmmaAtom, operand: Literal["A", "B"], word: int) -> I
 
 
 # Tensor memory
-
-
-@frozen
-class CellPlaces:
-    """The places of the elements of an operand, from its address on: cells, and first bits within
-    them, [copies, rows, columns] each."""
-
-    cells: Int64Array
-    bits: UInt32Array
-
-
-@cache
-def tensor_places(atom: UmmaAtom, operand: str, first: int = 0) -> CellPlaces:
-    """The places of what one CTA has of an operand in tensor memory. `first` is the id of its scale
-    factors, or the selector of its metadata."""
-    layout, bits = atom.cta_layout(operand), atom.cell_bits(operand)
-    rows, columns = atom.cta_extents(operand)
-    scales = operand in ("SFA", "SFB")
-    column = np.arange(columns, dtype=np.int64) + (first if scales else 0)
-    copy = atom.copies(operand)
-    offset = (
-        copy(np.arange(copy.size(), dtype=np.int64))[:, None, None]
-        + layout[0](np.arange(rows, dtype=np.int64))[None, :, None]
-        + layout[1](column)[None, None, :]
-    ) * bits
-    # The selector names a column of an even pair.
-    cell = offset // _CELL_BITS + (first if operand == "E" else 0)
-    return CellPlaces(cell, (offset % _CELL_BITS).astype(np.uint32))
 
 
 def tensor_addresses(atom: UmmaAtom, operand: str, address: int, first: int = 0) -> Int64Array:

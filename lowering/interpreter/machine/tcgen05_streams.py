@@ -17,27 +17,16 @@ Columns = Int64Array
 
 @frozen
 class AsyncOperation:
-    """An MMA, a copy or a shift: `kind` is mma, cp or shift; `signature` what two of them must
-    share to work on the same cells one after the other; `number` is that of its op."""
+    """An MMA, a copy or a shift: its kind, mma, cp or shift, and what two MMAs must share to work
+    on the same cells one after the other, or a copy's shape; `number` is that of its op."""
 
-    kind: str
-    signature: object
+    signature: tuple[str, object]
     number: int
 
-
-_ALWAYS = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
-"""Kinds of which the first is done with its cells before the second touches them, where one thread
-starts both. That of mma and cp is CUTLASS's, which relies on it; the others are the PTX ISA's."""
-
-
-def follows(earlier: AsyncOperation, later: AsyncOperation) -> bool:
-    """True where a thread's operation is ordered after its earlier one on the same cells."""
-    kinds = earlier.kind, later.kind
-    if kinds == ("mma", "mma"):
-        return earlier.signature == later.signature
-    if kinds == ("shift", "cp"):
-        return later.signature == "4x256b"
-    return kinds in _ALWAYS
+    @property
+    def kind(self) -> str:
+        """mma, cp or shift."""
+        return self.signature[0]
 
 
 @entity

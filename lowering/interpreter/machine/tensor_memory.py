@@ -10,13 +10,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES, are_pipelined
 from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
-from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
+from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream
 from tilewright.lowering.interpreter.values import Lanes, distinct
 
 CELLS = LANES * COLUMNS
@@ -47,7 +47,8 @@ class CtaCells:
 @frozen
 class TensorAccess:
     """Who accesses cells: a stream, its op, and what its threads know; `operation` where it is
-    asynchronous. `now` is what the warp knows, `known` what it knew at the last fence."""
+    asynchronous, and `op` a number below 0 of its own. `now` is what the warp knows, `known` what
+    it knew at the last fence."""
 
     stream: Stream
     op: int
@@ -56,9 +57,14 @@ class TensorAccess:
     operation: AsyncOperation | None = None
 
     @property
-    def copies(self) -> bool:
-        """True of a `tcgen05.cp`."""
-        return self.operation is not None and self.operation.kind == "cp"
+    def number(self) -> int:
+        """The number of the op."""
+        return self.op if self.operation is None else self.operation.number
+
+    @property
+    def moves(self) -> bool:
+        """True of a copy or a shift, behind what MMAs of its thread read."""
+        return self.operation is not None and self.operation.kind != "mma"
 
 
 class TensorMemory:
@@ -74,7 +80,8 @@ class TensorMemory:
         # Those that a thread takes part in, by the thread (asynchronous) or its warp.
         self._of_thread: dict[int, list[Stream]] = {}
         self._of_warp: dict[int, list[Stream]] = {}
-        self._operations: dict[int, AsyncOperation] = {}
+        self._operations: dict[AsyncOperation, int] = {}
+        self._by_id: dict[int, AsyncOperation] = {}
         self._after = np.zeros((slots, 0), dtype=np.int32)
 
     # Streams and fences
@@ -143,10 +150,11 @@ class TensorMemory:
 
     def operation(self, lane: int, group: int, operation: AsyncOperation) -> TensorAccess:
         """An asynchronous operation that a thread starts."""
-        self._operations[operation.number] = operation
+        op = self._operations.setdefault(operation, ~len(self._operations))
+        self._by_id[op] = operation
         known, now = self._known(np.array([lane])), self.clocks.seen[lane]
         stream = self._stream(ASYNC, lane, group)
-        return TensorAccess(stream, operation.number, known, now, operation)
+        return TensorAccess(stream, op, known, now, operation)
 
     def commit(self, lane: int, group: int, phases: list[tuple[int, int]]) -> None:
         """`tcgen05.commit`: phases of mbarriers, (clock, phase), complete what it started."""
@@ -193,7 +201,7 @@ class TensorMemory:
         """Write the cells, each once."""
         memory = self.cta(cta)
         self.check_write(cta, cells, access, "write")
-        if access.copies and (reads := access.stream.reads.get(cta)) is not None:
+        if access.operation is not None and (reads := access.stream.reads.get(cta)) is not None:
             reads.epochs[cells] = 0
         memory.data[cells] = words
         memory.writer[cells] = access.stream.number
@@ -216,9 +224,9 @@ class TensorMemory:
                 stream.reads[cta].epochs[cells] = 0
 
     def check_write(self, cta: int, cells: Cells, access: TensorAccess, verb: str) -> None:
-        """Raise Fault where an access to the cells is not known to be over. What a thread copied
-        and its MMAs have read since is over where these are."""
-        reads = access.stream.reads.get(cta) if access.copies else None
+        """Raise Fault where an access to the cells is not known to be over. What a
+        thread's MMAs have read since is over, for its copies and shifts, where these are."""
+        reads = access.stream.reads.get(cta) if access.moves else None
         unread = cells if reads is None else cells[reads.epochs[cells] == 0]
         if unread.size:
             self._check_written(self.cta(cta), unread, access, verb)
@@ -262,10 +270,11 @@ class TensorMemory:
         columns: Int64Array, verbs: tuple[str, str],
     ) -> bool:  # fmt: skip
         """True where the asynchronous operation of an access follows another one without a wait."""
-        earlier, later = self._operations.get(op), access.operation
-        if earlier is None or later is None or not follows(earlier, later):
+        earlier, later = self._by_id.get(op), access.operation
+        if earlier is None or later is None:
             return False
-        if earlier.kind == later.kind == "mma" and verbs[1] == "reads":
+        read = earlier.kind == later.kind == "mma" and verbs[1] == "reads"
+        if read or not are_pipelined(earlier.signature, later.signature):
             return False
         return stream is access.stream or epoch <= stream.begun(access.known, columns)
 
@@ -279,4 +288,5 @@ class TensorMemory:
         raise Fault(f"{verb} of tensor memory that {self._named(op)} {other}, and {why}")
 
     def _named(self, op: int) -> str:
-        return self.op_names[op]
+        operation = self._by_id.get(op)
+        return self.op_names[op if operation is None else operation.number]

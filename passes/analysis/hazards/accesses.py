@@ -61,7 +61,8 @@ class RoleAccess:
     them, and when they are over: known to whoever has one of the clocks `done` at that time.
 
     `kind` is threads', cp.async, tma.load, tma.store, wgmma, umma, tmem.load, tmem.store or
-    tmem.dealloc; `fences` are the times of proxy fences behind it."""
+    tmem.dealloc; `fences` are the times of fences behind it, of the proxy or, of what tcgen05
+    started, before threads meet."""
 
     kind: str
     role: int
@@ -74,7 +75,8 @@ class RoleAccess:
     """The number of the group that each role, or warp, has it in."""
     waited: set[int] = factory(set)
     """Roles that have waited for it (of tensor memory: not yet fenced)."""
-    signature: object = None
+    signature: tuple[str, object] = ("", None)
+    """Its kind, mma, cp or shift, and what that asks for, of an operation of tcgen05."""
     key: object = None
     """The allocation that it is to, of tensor memory."""
     committed: bool = False

@@ -221,7 +221,7 @@ def _by_role(cells: Array, sizes: tuple[int, ...]) -> list[tuple[int, Array]]:
 
 def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]) -> int:
     if place.reach is not None:
-        cells = place.reach(*numbers)
+        cells = place.reach(first + sum(numbers))
         assert isinstance(cells, int)
         return cells
     assert view.type is not None

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
-from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import TCGEN05
+from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import ROWS, TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice import (
     cluster,
     data_movement,
@@ -222,21 +222,22 @@ def _umma(op: Any) -> Effect:
         else matrix_operand(atom, name, value)
         for name, value in op.sources.items()
     )  # fmt: skip
-    signature = (atom.shape, atom.row.kind if hasattr(atom.row, "kind") else None, op.group)
-    return Effect("umma", places=tuple(filter(None, places)), constant=("mma", signature))
+    # The accumulator is the last of its places.
+    accesses = sorted(filter(None, places), key=lambda place: place.writes)
+    return Effect("umma", places=tuple(accesses), constant=("mma", atom.pipeline))
 
 
 def _copy(op: Any) -> Effect:
     shape = op.copy_shape
     word = getattr(op, "descriptor", None) or op.source
-    matrix = matrix_of(word, TCGEN05, "k", (shape.rows, shape.bits // 8), 8)
+    matrix = matrix_of(word, TCGEN05, "k", (max(shape.rows, ROWS), shape.bits // 8), 8)
     places = tensor_place(op, (1 << shape.columns) - 1), matrix
-    return Effect("umma", places=tuple(filter(None, places)), constant=("cp", op.shape.data))
+    return Effect("umma", places=tuple(filter(None, places)), constant=("cp", shape.name))
 
 
 def _shift(op: Any) -> Effect:
     place = tensor_place(op, (1 << tmem.SHIFTED_COLUMNS) - 1)
-    return Effect("umma", places=(place,), constant=("shift", op.group))
+    return Effect("umma", places=(place,), constant=("shift", None))
 
 
 def _tile(op: Any) -> Effect:

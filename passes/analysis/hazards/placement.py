@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import MemRefType
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
-from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_layout
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.once import once_each
@@ -172,9 +172,10 @@ def tensor_offset(type_: MemRefType[Any], indices: Sequence[Any]) -> Any:
 
 
 def tensor_set(first: int, halves: Sequence[int], columns: int) -> int:
-    """A set of cells of tensor memory, from a first one on."""
+    """A set of cells of tensor memory, from a first one on to the last lane."""
     lane, column = divmod(first, LANE_STRIDE)
-    return sum(columns << column + (lane // HALF + half) * COLUMNS for half in halves)
+    there = (lane // HALF + half for half in halves)
+    return sum(columns << column + half * COLUMNS for half in there if half < LANES // HALF)
 
 
 def is_tensor(type_: object) -> bool:

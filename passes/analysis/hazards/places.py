@@ -14,6 +14,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tilewright.dialects.cute.types.argument import source_of
 from tilewright.dialects.cute.types.memref import Space, is_memref
+from tilewright.dialects.cute_nvgpu.atoms.tmem_places import tensor_places
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -143,21 +144,20 @@ def tensor_place(op: Any, columns: int, lanes: int = LANES, *, writes: bool = Tr
 
 
 def tensor_operand(atom: UmmaAtom, name: str, value: SSAValue) -> MemoryPlace:
-    """An operand of an MMA in tensor memory. Of what it reads there are copies in the lanes of
-    every warp."""
-    result = name == "D"
-    if is_memref(value.type):
-        return MemoryPlace(value, (), lanes=None if result else LANES, writes=result)
-    return MemoryPlace(Space.TMEM, (value,), writes=result, reach=_operand_cells(atom, name))
+    """An operand of an MMA in tensor memory."""
+    at = (value, ()) if is_memref(value.type) else (Space.TMEM, (value,))
+    return MemoryPlace(*at, writes=name == "D", reach=_operand_cells(atom, name))
 
 
 @cache
 def _operand_cells(atom: UmmaAtom, name: str) -> Reach:
-    """The cells of one CTA's part of an operand, from its address on."""
-    cells = atom.cells(name)
-    lanes = np.unique(cells[..., 0] % LANE_STRIDE // HALF).tolist()
-    columns = sum(1 << column for column in np.unique(cells[..., 1]).tolist())
-    return _cells(tuple(lanes if name == "D" else range(LANES // HALF)), columns)
+    """The cells of one CTA's part of an operand, from its address on, whatever the selector or the
+    ids are."""
+    legal = {"E": atom.row.selectors, "SFA": atom.row.scale_ids, "SFB": atom.row.scale_ids}
+    cells = [tensor_places(atom, name, first).cells for first in legal.get(name) or (0,)]
+    lanes, columns = np.divmod(cells, LANE_STRIDE)
+    halves = tuple(np.unique(lanes // HALF).tolist())
+    return _cells(halves, sum(1 << column for column in np.unique(columns).tolist()))
 
 
 def _cells(halves: tuple[int, ...], columns: int) -> Reach:

@@ -1,10 +1,9 @@
 """Accesses to tensor memory, and the asynchronous operations of tcgen05. PTX ISA, tcgen05 memory
 consistency."""
 
-from typing import Any
-
+from tilewright.dialects.cute_nvgpu.lattice.tmem import are_pipelined
 from tilewright.passes.analysis.hazards.accesses import Part, RoleAccess
-from tilewright.passes.analysis.hazards.effects import MemoryPlace
+from tilewright.passes.analysis.hazards.cells import Operand
 from tilewright.passes.analysis.hazards.report import (
     NO_AFTER,
     NO_BEFORE,
@@ -18,9 +17,8 @@ from tilewright.passes.analysis.hazards.running import Key
 from tilewright.passes.analysis.hazards.tensor_lifetimes import TensorLifetimes
 from tilewright.passes.analysis.hazards.trace import Event, PlacedView
 
-_ORDERED = {("cp", "mma"), ("shift", "mma"), ("mma", "shift"), ("mma", "cp")}
-"""Kinds of tcgen05 operations of which one thread's first is done before its second. PTX ISA,
-tcgen05 memory consistency; that of mma and cp is CUTLASS's."""
+_PARTIAL = "cp", "4x256b"
+"""A copy that writes one lane of 32."""
 
 
 class TensorAccesses(TensorLifetimes):
@@ -31,13 +29,16 @@ class TensorAccesses(TensorLifetimes):
             self._check_alone(event, role)
             own = self.roles[role].cta
             ctas = [own, own ^ 1] if _pairs(event) and self.launch.ctas > 1 else [own]
+            kind, signature = event.constant
+            if kind == "mma":
+                signature = signature, self.cells.tensor(event, event.accesses[-1], role)
             for cta in ctas:
                 for operand in event.accesses:
-                    self._operand(event, operand, role, cta)
+                    self._operand(event, operand, role, cta, (kind, signature))
         return roles
 
     def _operand(
-        self, event: Event, operand: tuple[MemoryPlace, Any, tuple[Any, ...]], role: int, cta: int
+        self, event: Event, operand: Operand, role: int, cta: int, signature: tuple[str, object]
     ) -> None:
         place, view, _ = operand
         in_tensor = isinstance(view, PlacedView) and view.in_tensor
@@ -48,7 +49,7 @@ class TensorAccesses(TensorLifetimes):
         if cells is None:
             return
         access = RoleAccess("umma", role, place.writes, cells, [Part(event, cells)])
-        access.signature = event.constant
+        access.signature = signature
         key = (cta, view.root)
         if in_tensor:
             self._check_allocated(event, key, cells)
@@ -89,6 +90,8 @@ class TensorAccesses(TensorLifetimes):
                 for access in self.streams[kind, self.roles[role].warp]:
                     if role in access.waited:
                         access.done.append(self._stamp(role))
+            for access in self.streams["umma", role]:
+                access.fences = access.fences or [self._stamp(role)]
         return roles
 
     def _fence_after(self, event: Event, roles: RoleNumbers) -> RoleNumbers:
@@ -125,9 +128,9 @@ class TensorAccesses(TensorLifetimes):
         kind that its role, or warp, made since it last waited, which are over when it is."""
         stream = self.streams[access.kind, owner]
         for other in reversed(stream):
-            if other.done or other.waited:
+            if other.done or other.waited or other.fences:
                 break
-            if other.key == key and _alike(other, access):
+            if other.key == key and other.cells and _alike(other, access):
                 other.cells |= access.cells
                 other.parts += access.parts
                 return other
@@ -141,37 +144,40 @@ class TensorAccesses(TensorLifetimes):
         passed = False
         for other in self.tensors.get(key, ()):
             if other.cells & access.cells and (access.writes or other.writes):
-                if self._is_over(other, role, known):
-                    if access.writes:
-                        other.cells &= ~access.cells
-                        passed |= not other.cells
-                elif not self._follows(other, access, role) and not self._read_since(
-                    other, access, key
+                if not (
+                    self._is_over(other, role, known)
+                    or self._follows(other, access, role)
+                    or self._read_since(other, access, key)
                 ):
                     raise self._tensor_hazard(other, access, role)
-                elif access.writes and not other.cells & ~access.cells and other.done:
+                if access.writes and access.signature != _PARTIAL:
                     # What waits for the later one waits for both.
-                    other.cells, passed = 0, True
+                    other.cells &= ~access.cells
+                    passed |= not other.cells
         if passed:
             self.tensors[key] = [other for other in self.tensors[key] if other.cells]
 
     def _follows(self, other: RoleAccess, access: RoleAccess, role: int) -> bool:
         """The role, or its warp, has the later access ordered by itself."""
         if other.kind == "umma":
-            if access.kind != "umma" or other.role != role:
+            kind, _ = access.signature
+            if kind == other.signature[0] == "mma" and not other.writes:
                 return False
-            return _ordered(other.signature, access.signature)
+            if not are_pipelined(other.signature, access.signature):
+                return False
+            known = self.fenced[role]
+            return other.role == role or any(known[who] >= time for who, time in other.fences)
         mine = self.roles[other.role].warp == self.roles[role].warp
         return mine and role in other.waited
 
     def _read_since(self, other: RoleAccess, access: RoleAccess, key: Key) -> bool:
-        """A thread copies to where it has copied before, and its MMAs have read that since."""
-        if _kind(other) != "cp" or _kind(access) != "cp" or other.role != access.role:
+        """A thread copies or shifts what its MMAs have read since it was written."""
+        if access.signature[0] not in ("cp", "shift"):
             return False
         left = other.cells & access.cells
-        for later in self.tensors[key][self.tensors[key].index(other) + 1 :]:
-            if _kind(later) == "mma" and later.role == access.role and not later.writes:
-                left &= ~later.cells
+        for read in self.tensors[key]:
+            if read.signature[0] == "mma" and read.role == access.role and not read.writes:
+                left &= ~read.cells
         return not left
 
     def _tensor_hazard(self, other: RoleAccess, access: RoleAccess, role: int) -> Hazard:
@@ -205,20 +211,5 @@ def _alike(first: RoleAccess, second: RoleAccess) -> bool:
     )
 
 
-def _kind(access: RoleAccess) -> Any:
-    """The kind of an asynchronous operation."""
-    signature: Any = access.signature
-    return signature[0] if access.kind == "umma" else None
-
-
 def _pairs(event: Event) -> bool:
     return getattr(event.op, "group", 1) == 2
-
-
-def _ordered(earlier: Any, later: Any) -> bool:
-    kinds = earlier[0], later[0]
-    if kinds == ("mma", "mma"):
-        return earlier[1] == later[1]
-    if kinds == ("shift", "cp"):
-        return later[1] == "4x256b"
-    return kinds in _ORDERED

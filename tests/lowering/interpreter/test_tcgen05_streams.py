@@ -7,15 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation, Stream, follows
+from tilewright.dialects.cute_nvgpu.lattice.tmem import are_pipelined
+from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
 
 F16, TF32 = ("f16", 128, 64), ("tf32", 128, 64)
 OPERATIONS = {
-    "mma": AsyncOperation("mma", F16, 1),
-    "other mma": AsyncOperation("mma", TF32, 2),
-    "copy": AsyncOperation("cp", "32x128b", 3),
-    "copy of 4 rows": AsyncOperation("cp", "4x256b", 4),
-    "shift": AsyncOperation("shift", None, 5),
+    "mma": ("mma", F16),
+    "other mma": ("mma", TF32),
+    "copy": ("cp", "32x128b"),
+    "copy of 4 rows": ("cp", "4x256b"),
+    "shift": ("shift", None),
 }
 # The PTX ISA's list of what is ordered implicitly, and mma -> cp, on which CUTLASS relies.
 ORDERED = {
@@ -27,9 +28,9 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("pair", list(product(OPERATIONS, OPERATIONS)), ids=" -> ".join)
-def test_follows(pair: tuple[str, str]):
+def test_are_pipelined(pair: tuple[str, str]):
     earlier, later = (OPERATIONS[name] for name in pair)
-    assert follows(earlier, later) == (pair in ORDERED)
+    assert are_pipelined(earlier, later) == (pair in ORDERED)
 
 
 def known(**clocks: int) -> np.ndarray:

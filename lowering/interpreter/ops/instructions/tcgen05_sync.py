@@ -80,7 +80,7 @@ def copy_to_cells(
     """Copy chunks of shared memory to cells from an address on, in each CTA of a group: `rows_of`
     puts their bytes together, row by row."""
     for cta in group_ctas(machine, lane, group):
-        data = machine.shared.read_operand(lane, cta, chunks, access.stream, access.op)
+        data = machine.shared.read_operand(lane, cta, chunks, access.stream, access.number)
         rows = np.ascontiguousarray(rows_of(data)).view(np.uint32).reshape(shape.rows, -1)
         cells = machine.tensor.cells(cta, address + copied_cells(shape), "write")
         machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
@@ -99,7 +99,7 @@ def _copy(op: Any, builder: Builder) -> Step:
         addresses, words = spread(at, gang.count), spread(descriptor, gang.count)
 
         def copy(index: int, lane: int) -> None:
-            operation = AsyncOperation("cp", shape.name, number)
+            operation = AsyncOperation(("cp", shape.name), number)
             access = machine.tensor.operation(lane, group, operation)
             chunks = _source_chunks(int(words[index]), shape)
             address = int(addresses[index])
@@ -122,7 +122,7 @@ def _shift(op: Any, builder: Builder) -> Step:
         addresses = spread(at, gang.count)
 
         def shift(index: int, lane: int) -> None:
-            operation = AsyncOperation("shift", None, number)
+            operation = AsyncOperation(("shift", None), number)
             access = machine.tensor.operation(lane, group, operation)
             for cta in group_ctas(machine, lane, group):
                 _shift_rows(machine, cta, int(addresses[index]), access)
@@ -144,7 +144,7 @@ def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) 
     places = lanes + column + np.arange(SHIFTED_COLUMNS)
     cells = machine.tensor.cells(cta, places, "shift")
     words = machine.tensor.accumulate(cta, cells, access)
-    machine.tensor.write(cta, cells[1:], words[:-1], access)
+    machine.tensor.write(cta, cells, np.concatenate([words[:1], words[:-1]]), access)
 
 
 # Commits and fences

@@ -36,7 +36,7 @@ class _OfCtas:
 
     def chunks(self, rank: int, addresses: Int64Array) -> UInt8Array:
         return self.machine.shared.read_operand(
-            self.lane, self.ctas[rank], addresses, self.access.stream, self.access.op
+            self.lane, self.ctas[rank], addresses, self.access.stream, self.access.number
         )
 
     def read(self, rank: int, addresses: Int64Array) -> UInt32Array:
@@ -60,10 +60,11 @@ def faulting(run: Callable[[], None]) -> None:
         raise Fault(str(error)) from None
 
 
-def memories_of(machine: Machine, lane: int, atom: UmmaAtom, number: int) -> Memories:
-    """The memories of the CTAs of an MMA that a thread issues."""
-    signature = atom.shape, atom.cta_group, atom.row.kind, atom.row.ws, atom.types[2]
-    operation = AsyncOperation("mma", signature, number)
+def memories_of(
+    machine: Machine, lane: int, atom: UmmaAtom, accumulator: int, number: int
+) -> Memories:
+    """The memories of the CTAs of an MMA that a thread issues, to an accumulator."""
+    operation = AsyncOperation(("mma", (accumulator, atom.pipeline)), number)
     ctas = group_ctas(machine, lane, atom.cta_group)
     return _OfCtas(machine, lane, ctas, machine.tensor.operation(lane, atom.cta_group, operation))
 
@@ -125,7 +126,7 @@ def _mma(op: Any, builder: Builder) -> Step:
             }
             model = umma_model(atom, machine.launch.arch, machine.launch.numerics)
             started = UmmaIssue(atom, model, options, descriptors.get("A"), descriptors["B"], own)
-            started.run(memories_of(machine, lane, atom, number))
+            started.run(memories_of(machine, lane, atom, own["D"], number))
 
         each_thread(gang, lambda index, lane: faulting(lambda: issue(index, lane)))
 

@@ -172,7 +172,7 @@ def copy_cells(copying: Copying) -> None:
     places = spread(bit_offsets(source), gang.count)
 
     def run(index: int, lane: int) -> None:
-        operation = AsyncOperation("cp", shape.name, op)
+        operation = AsyncOperation(("cp", shape.name), op)
         access = machine.tensor.operation(lane, instruction.cta_group, operation)
         for i, address in enumerate(addresses[index].tolist()):
             at = places[index, i * count : (i + 1) * count]
@@ -235,7 +235,7 @@ class TensorGemm:
             )
             a_desc = None if "A" in first else 0
             issue = _TileIssue(atom, model, options, a_desc, 0, first, self.tensors, at)
-            issue.run(memories_of(machine, lane, atom, self.number))
+            issue.run(memories_of(machine, lane, atom, first["D"], self.number))
 
         def issue(index: int, lane: int) -> None:
             for k, column, row in product(steps, range(n), range(m)):
