@@ -20,7 +20,7 @@ from tilewright.launch.launcher import LaunchError, device_arch
 TESTS = Path(__file__).parents[1] / "lowering"
 
 import test_tile_examples as examples  # noqa: E402
-from printing_kernel import FAILED, PRINTED  # noqa: E402
+from printing_kernel import FAILED, NUMBERS, OF_EVERY_TYPE, PRINTED, of_every_type  # noqa: E402
 
 
 def run_on_chip(
@@ -72,11 +72,24 @@ def test_attention(causal: int):
     examples.test_attention("tile_attention_sm90", causal)
 
 
+def printed_on_chip(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A run of the script that prints, in a process of its own."""
+    script = [sys.executable, str(TESTS / "printing_kernel.py"), *arguments]
+    return subprocess.run(script, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("n", [7, 1])
 def test_what_is_printed(n: int):
-    """Where an assertion fails the kernel ends with an error, and says so before: in a process of
-    its own, whose context is lost."""
-    script = [sys.executable, str(TESTS / "printing_kernel.py"), str(n)]
-    done = subprocess.run(script, capture_output=True, text=True)
+    """Where an assertion fails the kernel ends with an error, and says so before; its context is
+    lost."""
+    done = printed_on_chip(str(n))
     printed = PRINTED.format(n=n, fits=int(n > 1)) + (FAILED if n == 1 else "")
     assert (done.returncode, done.stdout) == (int(n == 1), printed), done.stderr
+
+
+def test_what_is_printed_of_every_type_and_of_the_heap(capsys: pytest.CaptureFixture[str]):
+    """In the order of the chip's blocks."""
+    tw.interpret(of_every_type(), args=NUMBERS, **OF_EVERY_TYPE)
+    done = printed_on_chip()
+    here = capsys.readouterr().out.splitlines()
+    assert sorted(done.stdout.splitlines()) == sorted(here) and here, done.stderr

@@ -16,7 +16,8 @@ _DTYPES = {"ui8": np.uint8, "i32": np.uint32, "f32": np.uint32}
 
 class ImageCopy(NamedTuple):
     """A copy of pixels and channels of a tensor of images, NHWC, whose rows of channels lie on 16
-    bytes; coordinates are outermost first, offsets innermost first, as in the text."""
+    bytes, or of N, C/8, H, W and slices; coordinates are outermost first, offsets innermost first,
+    as in the text."""
 
     name: str
     op: str
@@ -30,6 +31,7 @@ class ImageCopy(NamedTuple):
     element: str = "i16"
     swizzle: int = 0
     nan: bool = False
+    interleaved: bool = False
 
     @property
     def dtype(self) -> Any:
@@ -50,12 +52,12 @@ class ImageCopy(NamedTuple):
         tensor = np.arange(1, self.shape[0] * self.strides[0] + 1).astype(self.dtype)
         boxes = np.arange(20000, 20000 + count).astype(self.dtype)
         numbers = np.zeros(16, np.int32)
-        numbers[: len(self.shape)] = self.coordinates[::-1]
+        numbers[: len(self.coordinates)] = self.coordinates[::-1]
         numbers[8 : 8 + len(self.offsets)] = self.offsets
         map_ = tw.TensorMap(
             tensor, box=self.box, swizzle=self.swizzle, shape=self.shape, strides=self.strides,
             element=self.element, nan=self.nan,
-            im2col=tw.Im2col(self.lower, self.upper, self.steps),
+            im2col=tw.Im2col(self.lower, self.upper, self.steps), interleaved=self.interleaved,
         )  # fmt: skip
         return [map_, boxes, numbers, boxes.nbytes]
 
@@ -66,7 +68,7 @@ class ImageCopy(NamedTuple):
     @property
     def text(self) -> str:
         """The kernel of one warp."""
-        rank = len(self.shape)
+        rank = len(self.coordinates)
         at = ", ".join(f"r{10 + axis}" for axis in range(rank))
         offsets = ", ".join(f"h{axis}" for axis in range(rank - 2))
         if self.op == "load":
@@ -109,6 +111,7 @@ add.u64 d4, d0, d3; {move} add.u32 r4, r4, 128; bra next; over:"""
 
 
 _HW = (3, 7, 9)
+_SLICED = (2, 3, 7, 9, 8)
 IMAGE_COPIES = (
     ImageCopy("plain", "load", (*_HW, 16), (64, 8), (0, 4, 7, 8), (0, 0), (-1, -1), (-1, -1)),
     ImageCopy("offsets", "load", (*_HW, 16), (64, 8), (0, 4, 6, 8), (2, 2), (0, 0), (-2, -2)),
@@ -143,6 +146,40 @@ IMAGE_COPIES = (
     ImageCopy("store channels", "store", (*_HW, 12), (20, 16), (1, 0, 0, 8), (), (0, 0), (0, 0)),
     ImageCopy("store volumes", "store", (2, 3, 4, 5, 8), (70, 8), (0, 1, 1, 2, 0), (), (0, 0, 0),
               (0, 0, 0)),
+    *(
+        ImageCopy(f"slices: {name}", op, shape, box, at, offsets, lower, upper, steps, element,
+                  swizzle, nan, interleaved=True)
+        for name, op, shape, box, at, offsets, lower, upper, steps, element, swizzle, nan in (
+            ("plain", "load", _SLICED, (64, 8), (0, 1, 2, 3), (0, 0), (0, 0), (0, 0), (), "i16", 0,
+             False),
+            ("offsets", "load", _SLICED, (90, 8), (0, 2, 4, 6), (1, 2), (-1, -1), (-1, -2), (),
+             "i16", 0, False),
+            ("strides", "load", _SLICED, (40, 8), (0, 0, -1, -1), (0, 1), (-1, -1), (1, 0), (2, 3),
+             "i16", 128, False),
+            ("images beyond", "load", _SLICED, (128, 8), (1, 2, 3, 5), (0, 0), (0, 0), (0, 0), (),
+             "i16", 64, False),
+            ("slice beyond", "load", _SLICED, (20, 8), (0, 3, 3, 5), (0, 0), (0, 0), (0, 0), (),
+             "i16", 0, False),
+            ("32", "load", (2, 3, 7, 9, 16), (70, 16), (0, 1, 3, 5), (1, 0), (-1, -1), (0, 0), (),
+             "i16", 32, False),
+            ("bytes", "load", (2, 3, 7, 9, 32), (70, 32), (0, 1, 3, 5), (1, 0), (-1, -1), (0, 0),
+             (), "ui8", 0, False),
+            ("words", "load", (2, 3, 7, 9, 4), (70, 4), (0, 1, 3, 5), (1, 0), (-1, -1), (0, 0), (),
+             "i32", 32, False),
+            ("NaN", "load", (2, 3, 7, 9, 4), (70, 4), (0, 1, -1, 5), (1, 2), (-1, -1), (0, 0), (),
+             "f32", 0, True),
+            ("lines", "load", (5, 2, 9, 8), (40, 8), (1, 1, -2), (2,), (-2,), (1,), (2,), "i16", 0,
+             False),
+            ("volumes", "load", (2, 2, 7, 6, 5, 8), (100, 8), (0, 1, -1, -1, 0), (1, 0, 2),
+             (-1, -1, -1), (-1, -1, 0), (3, 2, 2), "i16", 0, False),
+            ("store", "store", _SLICED, (40, 8), (0, 1, 4, 7), (), (0, 0), (0, 0), (), "i16", 0,
+             False),
+            ("sums", "add", (2, 3, 7, 9, 8), (40, 8), (0, 2, 4, 7), (), (0, 0), (0, 0), (), "i32",
+             32, False),
+            ("store images beyond", "store", _SLICED, (64, 8), (1, 1, 4, 7), (), (0, 0), (0, 0), (),
+             "i16", 128, False),
+        )
+    ),
     ImageCopy("store by strides", "store", (*_HW, 16), (20, 16), (1, 0, 0, 0), (), (0, 0), (0, 0),
               (2, 2)),
 )  # fmt: skip

@@ -41,11 +41,20 @@ class MadeMap(NamedTuple):
     numbers: dict[str, int] = {}  # noqa: RUF012
 
     @property
+    def unit(self) -> int:
+        """The bytes of an element, or of a slice of an interleaved tensor."""
+        return 16 * self.numbers.get("interleave_layout", 0) or BYTES[self.type]
+
+    @property
     def moved(self) -> int:
         """The bytes that a load brings."""
-        steps = (1, *self.steps[1:]) if self.steps else (1,) * len(self.box)
-        counts = (-(-n // step) for n, step in zip(self.box, steps, strict=True))
-        return prod(counts) * BYTES[self.type]
+        steps = self.steps or (1,) * len(self.box)
+        counts = [-(-n // max(step, 1)) for n, step in zip(self.box, steps, strict=True)]
+        if "interleave_layout" not in self.numbers:
+            counts[0] = self.box[0]
+        elif len(counts) > 1:
+            counts[-2] = 1
+        return prod(counts) * self.unit
 
     def content(self, size: int, what: str) -> NDArray[Any]:
         """Words of all kinds: subnormal numbers and NaN of f32 are among them."""
@@ -73,7 +82,7 @@ class MadeMap(NamedTuple):
     def _replaced(self) -> str:
         rank, strides = len(self.dims), list(self.strides)
         if not strides:
-            row = -(-self.dims[0] * BYTES[self.type] // 16) * 16
+            row = -(-self.dims[0] * self.unit // 16) * 16
             strides = [row * prod(self.dims[1:axis]) for axis in range(1, rank)]
         fields = {
             "rank": rank - 1, "elemtype": list(BYTES).index(self.type), "interleave_layout": 0,
@@ -200,6 +209,48 @@ def _of_tensors() -> Iterator[MadeMap]:
             yield MadeMap(f"{op} at {at}", "u32", (80, 5), (32, 4), at, op)
 
 
+def _of_slices() -> Iterator[MadeMap]:
+    """Interleaved tensors, of slices of 16 and 32 bytes."""
+    for layout in (1, 2):
+
+        def made(
+            name: str, type_: str = "u16", dims: tuple[int, ...] = (20, 6, 5),
+            box: tuple[int, ...] = (16, 3, 2), at: tuple[int, ...] = (7, 2, 1), *rest: Any,
+            layout: int = layout, more: dict[str, int] | None = None, **fields: Any,
+        ) -> MadeMap:  # fmt: skip
+            numbers = {"interleave_layout": layout, **(more or {})}
+            return MadeMap(f"slices {16 * layout} {name}", type_, dims, box, at, *rest,
+                           numbers=numbers, **fields)  # fmt: skip
+
+        for type_ in BYTES:
+            yield made(f"{type_} load", type_, swizzle=1)
+        for type_ in ("u8", "f16", "f64", "tf32"):
+            yield made(f"{type_} store", type_, op="store")
+            yield made(f"{type_} NaN", type_, at=(-3, -1, 4), more={"fill_mode": 1})
+        for type_, op in (*(("u32", op) for op in REDUCTIONS), ("bf16", "add"), ("f64", "add")):
+            yield made(f"{type_} {op}", type_, op=op)
+        for swizzle in range(4):
+            for op in ("load", "store"):
+                yield made(f"{op} swizzle {swizzle}", "u32", op=op, swizzle=swizzle)
+        dims, box, at = (12, 5, 4, 3, 2), (8, 2, 2, 2, 1), (3, -1, 3, 0, 1)
+        for rank in (4, 5):
+            yield made(f"{rank}d", "u16", dims[:rank], box[:rank], at[:rank])
+        for steps in ((2, 1, 1), (1, 3, 2), (3, 2, 1), (8, 8, 8)):
+            yield made(f"each {steps}", steps=steps)
+            if steps[0] < 8:
+                yield made(f"store each {steps}", steps=steps, op="store")
+        for type_, n in (("u8", 1), ("u8", 3), ("u8", 12), ("u8", 30), ("u64", 1), ("u64", 5)):
+            yield made(f"{type_} box {n}", type_, dims=(40, 6, 5), box=(n, 3, 2))
+        yield made("store box 5", "u8", box=(5, 3, 2), op="store")
+        for strides in ((0, 640), (32, 448), (16, 224), (48, 480)):
+            yield made(f"strides {strides}", strides=strides)
+        for first in (16, 8):
+            yield made(f"byte {first}", first=first)
+        for at in ((-1, 0, 0), (0, 0, -1), (19, 5, 4), (20, 0, 0)):
+            for op in ("load", "store", "add"):
+                yield made(f"{op} at {at}", "u32", at=at, op=op)
+
+
 def _of_wrong() -> Iterator[MadeMap]:
     for type_, x in (("u8", 8), ("u16", 4), ("u16", -4)):
         yield MadeMap(f"{type_} at {x}", type_, (64, 5), (32, 4), (x, 0))
@@ -211,4 +262,4 @@ def _of_wrong() -> Iterator[MadeMap]:
         yield MadeMap(f"rows {n}", "u16", (64, n), (32, 8), (0, 0), strides=(128,))
 
 
-MADE_MAPS = (*_of_types(), *_of_rows(), *_of_tensors(), *_of_wrong())
+MADE_MAPS = (*_of_types(), *_of_rows(), *_of_tensors(), *_of_slices(), *_of_wrong())

@@ -33,6 +33,26 @@ def test_of_part_of_an_array():
     assert tw.TensorMap(F32, box=(4, 8, 4), shape=(2, 20, 60), strides=(1280, 64, 1)).box.rank == 3
 
 
+def test_of_slices():
+    """N, C/8, H, W and 8 channels: the driver is told of the first four."""
+    array = np.zeros((2, 3, 6, 16, 8), np.float16)
+    found = tw.TensorMap(array, box=(1, 1, 3, 16, 8), swizzle=32, interleaved=True)
+    assert (found.box.rank, found.strides) == (4, (4608, 1536, 256, 16, 2))
+    called: list[Any] = []
+    memory = DeviceMemory(_Driver(), lambda *arguments: called.extend(arguments))
+    memory.add_tensor_map("m", 4096, found.shape, found.strides, found.box)
+    assert called[2:9] == [
+        4, 4096, [16, 6, 3, 2], [256, 1536, 4608], [16, 3, 1, 1], [1] * 4,
+        "CU_TENSOR_MAP_INTERLEAVE_16B",
+    ]  # fmt: skip
+    found = tw.TensorMap(array, box=(50, 8), im2col=tw.Im2col((0, -1), (0, 0), (2, 3)),
+                         interleaved=True)  # fmt: skip
+    called.clear()
+    memory.add_tensor_map("m", 4096, found.shape, found.strides, found.box)
+    assert called[4:10] == [[16, 6, 3, 2], [256, 1536, 4608], [-1, 0], [0, 0], 8, 50]
+    assert called[10:12] == [[3, 2, 1, 1], "CU_TENSOR_MAP_INTERLEAVE_16B"]
+
+
 def test_of_an_address():
     found = tw.TensorMap(1 << 20, box=(2, 8, 4), shape=(3, 20, 60), element="f32")
     assert (found.strides, found.array) == ((4800, 240, 4), None)
@@ -50,6 +70,8 @@ def test_corners_that_no_tensor_map_has(corners: Any, message: str):
         tw.Im2col(*corners)
 
 
+SLICES = np.zeros((2, 3, 6, 16, 8), np.float16)
+SLICED: dict[str, Any] = {"tensor": SLICES, "box": (1, 1, 3, 16, 8), "interleaved": True}
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("expected element= for a tensor of", {"tensor": 16, "shape": (8, 8)}),
     ("expected shape= for an address", {"tensor": 16, "element": "f32"}),
@@ -88,6 +110,25 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("shape as a list, each item an integer, got \\(40, 64.0\\)", {"shape": (40, 64.0)}),
     ("strides as a list, each item an integer, got \\('64', 1\\)", {"strides": ("64", 1)}),
     ("expected element as a string, got 32", {"element": 32}),
+    ("expected a box of 3 to 5 dimensions and slices, got 16x8xf16, interleaved",
+     SLICED | {"box": (16, 8)}),
+    ("expected slices of 16 or 32 bytes in 1x1x3x16x4xf16, interleaved, got 8; nearest legal: 16",
+     SLICED | {"box": (1, 1, 3, 16, 4)}),
+    ("expected slices of 16 elements, one behind the other, .* got shape \\(2, 3, 6, 16, 8\\)",
+     SLICED | {"box": (1, 1, 3, 16, 16)}),
+    ("expected 1 along the second dimension of an interleaved box, .* got 2 in 1x2x3x16x8xf16",
+     SLICED | {"box": (1, 2, 3, 16, 8)}),
+    ("expected a multiple of 8 slices along the innermost dimension, .* nearest legal: 8",
+     SLICED | {"box": (1, 1, 3, 9, 8)}),
+    ("whole 32 bytes, got 24 elements \\(48 bytes\\); nearest legal: 32",
+     {"tensor": 32, "element": "f16", "shape": (2, 6, 16, 16), "strides": (192, 24, 16, 1),
+      "box": (1, 1, 8, 16), "interleaved": True}),
+    ("expected an address of whole 32 bytes, got 0x10",
+     {"tensor": 16, "element": "f16", "shape": (2, 6, 16, 16), "box": (1, 1, 8, 16),
+      "interleaved": True}),
+    ("expected a tensor that is not interleaved, got 50x8xf16, swizzle = 32",
+     SLICED | {"box": (50, 8), "swizzle": 32,
+               "im2col": tw.Im2col((0, 0), (0, 0), mode="im2col::w")}),
     ("expected an array or an address, got list",
      {"tensor": [1], "shape": (8, 8), "element": "f32"}),
 ]  # fmt: skip

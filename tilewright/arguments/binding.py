@@ -360,7 +360,7 @@ def _error(parameter: Parameter, message: str) -> ArgumentError:
 
 
 def _key(box: TensorBox) -> tuple[Any, ...]:
-    return box.shape, box.swizzle, box.swizzle_atom, box.element.bytes
+    return box.shape, box.swizzle, box.swizzle_atom, box.element.bytes, box.interleaved
 
 
 def _why_no_shape(type_: MemRefType[Attribute], array: ArrayArgument, text: str) -> str | None:

@@ -63,16 +63,17 @@ class DeviceMemory:
         Dimensions stand innermost first there, and the innermost stride is left out.
         """
         driver = self._driver
+        rank, layout = box.rank, f"{strides[-2]}B" if box.interleaved else "NONE"
         # Of one dimension there is no stride to give, but an array of them there must be.
-        outer = strides[:-1][::-1] or strides
+        outer = strides[: rank - 1][::-1] or strides
         outside = "NAN_REQUEST_ZERO_FMA" if box.nan else "NONE"
         swizzle = f"SWIZZLE_{box.swizzle}B" if box.swizzle else "SWIZZLE_NONE"
         if box.swizzle_atom != CHUNK:
             swizzle += f"_ATOM_{box.swizzle_atom}B"
-        boxes = list[Any]([[driver.cuuint32_t(extent) for extent in box.shape[::-1]]])
-        steps = (1,) * box.rank
+        boxes = list[Any]([[driver.cuuint32_t(extent) for extent in box.shape[:rank][::-1]]])
+        steps = [1] * box.dimensions
         if (pixels := box.im2col) is not None:
-            steps = (1, *pixels.steps[::-1], 1)
+            steps[box.space] = pixels.steps
             boxes = [[*pixels.lower[::-1]], [*pixels.upper[::-1]], *box.shape[::-1]]
         encode = "cuTensorMapEncodeTiled" if pixels is None else "cuTensorMapEncodeIm2col"
         modes = list[Any]()
@@ -82,13 +83,13 @@ class DeviceMemory:
         return self._call(
             encode,
             getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{box.element.driver}"),
-            box.rank,
+            rank,
             address,
-            [driver.cuuint64_t(extent) for extent in shape[::-1]],
+            [driver.cuuint64_t(extent) for extent in shape[:rank][::-1]],
             [driver.cuuint64_t(stride) for stride in outer],
             *boxes,
-            [driver.cuuint32_t(step) for step in steps],
-            driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            [driver.cuuint32_t(step) for step in steps[:rank][::-1]],
+            getattr(driver.CUtensorMapInterleave, f"CU_TENSOR_MAP_INTERLEAVE_{layout}"),
             *modes,
             getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_{swizzle}"),
             driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,

@@ -67,6 +67,11 @@ class TensorMap:
 
     With `im2col` each copy moves so many pixels and channels of a tensor of images, NHWC: the
     corners are those of the driver's `cuTensorMapEncodeIm2col`, outermost first.
+
+        d = tw.TensorMap(channels, box=(1, 1, 8, 16, 8), interleaved=True)
+
+    An `interleaved` one is of slices of 16 or 32 bytes, of f16 or bf16 N, C/8, H, W, 8: the last
+    dimension of the tensor and of the box, which has no coordinate.
     """
 
     @checked(TensorMapArgumentError)
@@ -82,12 +87,13 @@ class TensorMap:
         element: str | None = None,
         nan: bool = False,
         im2col: Im2col | None = None,
+        interleaved: bool = False,
     ):
         self.tensor: Any = tensor
         if element is None:
             element = _element_of(tensor)
         self.box = TensorBox(
-            tuple(box), tensor_element(element), swizzle, swizzle_atom, nan, im2col
+            tuple(box), tensor_element(element), swizzle, swizzle_atom, nan, im2col, interleaved
         )
         self.shape = _shape_of(tensor) if shape is None else tuple(shape)
         steps = _strides_of(tensor, self.shape) if strides is None else strides
@@ -101,44 +107,60 @@ class TensorMap:
         return self.tensor if is_array(self.tensor) else None
 
     def _check(self) -> None:
-        if not len(self.shape) == len(self.strides) == self.box.rank:
+        if not len(self.shape) == len(self.strides) == self.box.dimensions:
             raise TensorMapError(
-                f"expected a tensor of {self.box.rank} dimensions for box {self.box}, got shape "
-                f"{self.shape} and {len(self.strides)} strides"
+                f"expected a tensor of {self.box.dimensions} dimensions for box {self.box}, got "
+                f"shape {self.shape} and {len(self.strides)} strides"
             )
         for extent in self.shape:
             if not 1 <= extent <= MAX_EXTENT:
                 raise TensorMapError(f"expected extents of 1 to 2^32, got {extent}")
         if (pixels := self.box.im2col) is not None:
             for lower, upper, extent in zip(
-                pixels.lower, pixels.upper, self.shape[1:], strict=False
+                pixels.lower, pixels.upper, self.shape[self.box.space], strict=True
             ):
                 if lower >= extent + upper:
                     raise TensorMapError(
                         f"expected corners with pixels between them, got {lower} and {upper} of "
                         f"{extent}"
                     )
-        width = self.box.element.bytes
+        width, unit = self.box.element.bytes, CHUNK
         if self.strides[-1] != width:
             raise TensorMapError(
                 f"expected a last stride of 1 element, got {self.strides[-1] // width}"
             )
+        if self.box.interleaved:
+            unit = self.box.shape[-1] * width
+            self._check_slices()
         for stride in self.strides[:-1]:
-            if stride % CHUNK or not 0 <= stride < MAX_STRIDE:
-                nearest = max(-(-stride // CHUNK), 0) * CHUNK // width
+            if stride % unit or not 0 <= stride < MAX_STRIDE:
+                nearest = max(-(-stride // unit), 0) * unit // width
                 raise TensorMapError(
-                    f"expected strides of whole {CHUNK} bytes, got {stride // width} elements "
+                    f"expected strides of whole {unit} bytes, got {stride // width} elements "
                     f"({stride} bytes); nearest legal: {nearest} elements"
                 )
         if (array := self.array) is not None:
             self._check_array(array)
-        elif isinstance(self.tensor, int) and self.tensor % CHUNK:
-            raise TensorMapError(
-                f"expected an address of whole {CHUNK} bytes, got {self.tensor:#x}"
-            )
+        elif isinstance(self.tensor, int) and self.tensor % unit:
+            raise TensorMapError(f"expected an address of whole {unit} bytes, got {self.tensor:#x}")
         elif not isinstance(self.tensor, int) and not is_on_gpu(self.tensor):
             got = type(self.tensor).__name__
             raise TensorMapError(f"expected an array or an address, got {got}")
+
+    def _check_slices(self) -> None:
+        *_, extent, slice_ = self.box.shape
+        if self.shape[-1] != slice_ or self.strides[-2] != slice_ * self.strides[-1]:
+            raise TensorMapError(
+                f"expected slices of {slice_} elements, one behind the other, as of the box "
+                f"{self.box}, got shape {self.shape} and strides of {self.strides} bytes"
+            )
+        chunk = CHUNK // self.box.element.bytes
+        if self.box.im2col is None and extent % chunk:
+            raise TensorMapError(
+                f"expected a multiple of {chunk} slices along the innermost dimension, as the "
+                f"driver asks of {self.box.element.mlir}, got {extent}; nearest legal: "
+                f"{max(round(extent / chunk), 1) * chunk}"
+            )
 
     def _check_array(self, array: NDArray[Any]) -> None:
         if not array.flags.c_contiguous:

@@ -62,7 +62,9 @@ class PixelBox:
 class TensorBox:
     """Extents of a box, outermost first, its element type, the bytes of its swizzle and those that
     it keeps together; whether NaN is outside of the tensor, or zeros. A box of `im2col` is so many
-    pixels and channels of a tensor of two dimensions more than its corners have.
+    pixels and channels of a tensor of two dimensions more than its corners have. Of an
+    interleaved tensor slices of 16 or 32 bytes are copied whole (N, C/8, H, W and 8 channels of 16
+    bits): they are the last dimension of it and of the box, and have no coordinate. PTX ISA 5.5.6.
 
     Raises TensorMapError for what the hardware does not copy.
     """
@@ -73,12 +75,16 @@ class TensorBox:
     swizzle_atom: int = rows.CHUNK
     nan: bool = False
     im2col: PixelBox | None = None
+    interleaved: bool = False
 
     def __post_init__(self) -> None:
         if self.im2col is not None and len(self.shape) != 2:
             raise TensorMapError(f"expected a box of pixels and channels, got {self}")
-        if not 1 <= len(self.shape) <= rows.MAX_RANK:
-            raise TensorMapError(f"expected a box of 1 to {rows.MAX_RANK} dimensions, got {self}")
+        least, slices = (3, " and slices") if self.interleaved else (1, "")
+        if not least <= self.rank <= rows.MAX_RANK:
+            raise TensorMapError(
+                f"expected a box of {least} to {rows.MAX_RANK} dimensions{slices}, got {self}"
+            )
         for place, extent in enumerate(self.shape):
             most = rows.MAX_PIXELS if self.im2col and not place else rows.MAX_BOX
             if not 1 <= extent <= most:
@@ -98,10 +104,22 @@ class TensorBox:
             raise TensorMapError(f"expected floats where NaN is outside, got {self}")
         if self.im2col is not None and self.im2col.mode in rows.OF_A_ROW and not self.swizzle:
             raise TensorMapError(f"expected a swizzle for {self.im2col.mode}, got none")
+        if self.im2col is not None and self.im2col.mode in rows.OF_A_ROW and self.interleaved:
+            raise TensorMapError(f"expected a tensor that is not interleaved, got {self}")
         self._check_row()
 
     def _check_row(self) -> None:
         row, per_chunk = self.shape[-1] * self.element.bytes, rows.CHUNK // self.element.bytes
+        if self.interleaved:
+            expected = f"slices of {' or '.join(map(str, rows.SLICES))} bytes in {self}"
+            if (why := why_not(row, rows.SLICES, expected)) is not None:
+                raise TensorMapError(why)
+            if self.im2col is None and self.shape[1] != 1:
+                raise TensorMapError(
+                    f"expected 1 along the second dimension of an interleaved box, as copies move "
+                    f"no more there (H200), got {self.shape[1]} in {self}; nearest legal: 1"
+                )
+            return
         if row % rows.CHUNK:
             nearest = max(round(self.shape[-1] / per_chunk), 1) * per_chunk
             raise TensorMapError(
@@ -123,17 +141,29 @@ class TensorBox:
     @property
     def steps(self) -> tuple[int, ...]:
         """How far apart in the tensor those elements are that are copied."""
-        return (1,) * self.rank
+        return (1,) * self.dimensions
 
     @property
     def rank(self) -> int:
-        """The dimensions of the tensor."""
-        return len(self.shape) if self.im2col is None else len(self.im2col.lower) + 2
+        """The coordinates of a copy."""
+        if self.im2col is not None:
+            return len(self.im2col.lower) + 2
+        return len(self.shape) - self.interleaved
+
+    @property
+    def dimensions(self) -> int:
+        """Those of the tensor, with that of its slices."""
+        return self.rank + self.interleaved
+
+    @property
+    def space(self) -> slice:
+        """The dimensions that pixels lie along."""
+        return slice(1 + self.interleaved, -1)
 
     @property
     def piece(self) -> tuple[int, ...]:
         """The extents of what is in one piece in the tensor: the box, or a pixel's channels."""
-        return self.shape if self.im2col is None else (1,) * (self.rank - 1) + self.shape[1:]
+        return self.shape if self.im2col is None else (1,) * (self.dimensions - 1) + self.shape[1:]
 
     @property
     def bytes(self) -> int:
@@ -216,7 +246,8 @@ class TensorBox:
         if self.swizzle_atom != rows.CHUNK:
             swizzle += f", swizzle_atom = {self.swizzle_atom}"
         pixels = "" if self.im2col is None else f", {self.im2col}"
-        return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}{pixels}"
+        slices = ", interleaved" if self.interleaved else ""
+        return f"{'x'.join(map(str, self.shape))}x{self.element.mlir}{swizzle}{pixels}{slices}"
 
 
 def tensor_element(mlir: str) -> rows.TensorElement:

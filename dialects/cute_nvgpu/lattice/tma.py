@@ -395,6 +395,8 @@ SWIZZLE_ATOMS = {0: (CHUNK,), 32: (CHUNK,), 64: (CHUNK,), 128: (CHUNK, 32)}
 32 on Blackwell."""
 SWIZZLES = tuple(SWIZZLE_ATOMS)
 
+SLICES = CHUNK, 2 * CHUNK  # the bytes of one of an interleaved tensor, by its layout from 1 on
+
 MAX_BOX = 256
 """The largest extent of a box."""
 MAX_PIXELS = 1024

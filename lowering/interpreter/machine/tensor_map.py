@@ -124,8 +124,9 @@ class TensorImage:
         they begin outside of it)."""
         box = self.box.im2col
         assert box is not None
-        bounds = [*zip(box.lower, box.upper, self.shape[1:-1], box.steps, strict=True)]
-        (batch, *at, channel), corners = begin, list[list[int]]()
+        space = self.box.space
+        bounds = [*zip(box.lower, box.upper, self.shape[space], box.steps, strict=True)]
+        batch, at, corners = begin[0], [*begin[space]], list[list[int]]()
         for place, more, (lower, upper, extent, _) in zip(at, offsets, bounds, strict=True):
             if not lower <= place < extent + upper:
                 raise Fault(
@@ -136,7 +137,7 @@ class TensorImage:
                 raise Fault(f"expected offsets of {box.bits} bits, got {more}")
         for _ in range(self.box.shape[0]):
             moved = (place + more for place, more in zip(at, offsets, strict=True))
-            corners.append([batch, *moved, channel])
+            corners.append([batch, *begin[1 : space.start], *moved, begin[-1]])
             for axis in reversed(range(len(at))):
                 lower, upper, extent, step = bounds[axis]
                 at[axis] += step
@@ -222,6 +223,7 @@ def chunk_addresses(start: int, box: TensorBox, size: int) -> Int64Array:
     """The places of the 16-byte chunks of boxes that start at an address of shared memory: the
     swizzle XORs bits 7 and up into those from its atom's on, in rows of its own."""
     chunks, row = np.arange(0, size, CHUNK, dtype=np.int64), box.shape[-1] * box.element.bytes
-    addresses = start + chunks // row * (box.swizzle or row) + chunks % row
+    pitch = box.swizzle if box.swizzle and not box.interleaved else row
+    addresses = start + chunks // row * pitch + chunks % row
     mask = (1 << box.swizzle_bits) - 1
     return addresses ^ ((addresses >> 7 & mask) * box.swizzle_atom)

@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tma import (
     MADE_ELEMENTS,
     MAX_EXTENT,
     MAX_RANK,
+    SLICES,
     SWIZZLES,
     TENSOR_MAP_BYTES,
 )
@@ -73,19 +74,21 @@ def place_of(field: str, place: int = 0) -> tuple[int, int]:
 
 def encoded(image: TensorImage, address: int, argument: int) -> UInt8Array:
     """The bytes of the tensor map of an argument, of a tensor at an address."""
-    made, box, rank = np.zeros(1, _BYTES), image.box, len(image.shape)
+    made, box = np.zeros(1, _BYTES), image.box
+    rank, extents = box.rank, box.shape[: len(box.shape) - box.interleaved]
     drivers = [element.driver for element in MADE_ELEMENTS]
     numbers = {
         "global_address": address, "argument": argument, "rank": rank - 1,
         "elemtype": drivers.index(box.element.driver),
         "swizzle_mode": SWIZZLES.index(box.swizzle), "fill_mode": box.nan,
         "swizzle_atomicity": _ATOMS.index(box.swizzle_atom),
+        "interleave_layout": box.interleaved and SLICES.index(image.strides[-2]) + 1,
     }  # fmt: skip
     for name, number in numbers.items():
         made[name] = number
-    made["global_stride"][0, : rank - 1] = image.strides[:-1][::-1]
-    made["global_dim"][0, :rank] = [extent % MAX_EXTENT for extent in image.shape[::-1]]
-    made["box_dim"][0, : len(box.shape)] = box.shape[::-1]
+    made["global_stride"][0, : rank - 1] = image.strides[: rank - 1][::-1]
+    made["global_dim"][0, :rank] = [extent % MAX_EXTENT for extent in image.shape[:rank][::-1]]
+    made["box_dim"][0, : len(extents)] = extents[::-1]
     made["element_stride"][0, :rank] = 1
     return np.frombuffer(made.tobytes().ljust(TENSOR_MAP_BYTES, b"\0"), np.uint8)
 
@@ -96,41 +99,48 @@ def decoded(
     """The tensor map of these bytes, of a tensor that `find` says the buffer and the first byte of.
     Raises Fault where the hardware has none."""
     [map_] = np.frombuffer(content[: _BYTES.itemsize], _BYTES)
-    rank, code, interleaved, mode, atom = (int(map_[name]) for name in _CODES)
-    known = rank < MAX_RANK and mode < len(SWIZZLES) and atom < len(_ATOMS)
-    if interleaved or not (known and code < len(MADE_ELEMENTS)):
+    rank, code, layout, mode, atom = codes = [int(map_[name]) for name in _CODES]
+    counts = MAX_RANK, len(MADE_ELEMENTS), len(SLICES) + 1, len(SWIZZLES), len(_ATOMS)
+    if any(number >= count for number, count in zip(codes, counts, strict=True)):
         raise Fault(
             f"expected a tensor map whose {', '.join(_CODES)} are known here, got "
-            f"{rank}, {code}, {interleaved}, {mode}, {atom}"
+            f"{', '.join(map(str, codes))}"
         )
     like = argument(int(map_["argument"])) if map_["argument"] else None
     element = MADE_ELEMENTS[code]
     if like is not None and like.box.element.driver == element.driver:
         element = like.box.element
-    rank, swizzle = rank + 1, SWIZZLES[mode]
+    rank, swizzle, unit = rank + 1, SWIZZLES[mode], (CHUNK, *SLICES)[layout]
+    # The last dimension, of elements, and how far apart those of the one before are.
+    elements, apart = ((unit // element.bytes,), (unit,)) if layout else ((), ())
     fields: dict[str, Any] = {
         "element": element, "swizzle": swizzle, "nan": bool(map_["fill_mode"]),
-        "swizzle_atom": _ATOMS[atom] if swizzle else CHUNK,
+        "swizzle_atom": _ATOMS[atom] if swizzle else CHUNK, "interleaved": bool(layout),
     }  # fmt: skip
     try:
         if like is not None and like.box.im2col is not None:
-            box = replace(like.box, **fields)
+            pixels, *channels = like.box.shape
+            box = replace(like.box, shape=(pixels, *(elements or channels)), **fields)
         else:
-            steps = *_outer(map_["element_stride"], rank)[:-1], 1
-            box = MadeBox(_outer(map_["box_dim"], rank), **fields, strides=steps)
+            steps = _outer(map_["element_stride"], rank)
+            steps = *(steps if layout else steps[:-1]), 1
+            extents = [*_outer(map_["box_dim"], rank), *elements]
+            extents[1:2] = [1] if layout else extents[1:2]
+            box = MadeBox(tuple(extents), **fields, strides=steps)
     except TensorMapError as error:
         raise Fault(f"{error} (the tensor map in memory)") from None
     strides, address = _outer(map_["global_stride"], rank - 1), int(map_["global_address"])
-    if any(number % CHUNK for number in (*strides, address)):
+    if any(number % unit for number in (*strides, address)):
         raise Fault(
-            f"expected a tensor map whose address and strides are whole {CHUNK} bytes, got "
-            f"{address:#x} and {strides}"
+            f"expected a tensor map whose address and strides are whole {unit} bytes, got "
+            f"{address:#x} and {strides} (an H200 traps, or drops the rest)"
         )
     buffer, first = find(address)
     shape = _outer(map_["global_dim"], rank)
     if not 1 <= min(shape) <= max(shape) < 1 << 31:
         raise Fault(f"expected extents of 1 to 2^31 - 1, got {shape} (an H200 traps)")
-    return TensorImage(buffer.name, buffer, first, shape, (*strides, element.bytes), box)
+    shape, strides = (*shape, *elements), (*strides, *apart, element.bytes)
+    return TensorImage(buffer.name, buffer, first, shape, strides, box)
 
 
 def _outer(numbers: Sequence[int], rank: int) -> tuple[int, ...]:

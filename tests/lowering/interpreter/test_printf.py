@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from run_levels import at_levels
 
 import tilewright as tw
+from tilewright.dialects.printf_format import printed as printed_alone
 
 ARGUMENTS = {"b": "i1", "c": "i8", "h": "i16", "n": "i32", "m": "i64", "x": "f32", "d": "f64"}
 NUMBERS = [1, 65, -3, -7, (1 << 63) - 1, 0.5, -2.25]
@@ -52,6 +56,34 @@ def test_conversions(capsys: pytest.CaptureFixture[str], format_: str, values: s
     types = ", ".join({"%i": "index"}.get(v) or ARGUMENTS[v[1:]] for v in values.split(", "))
     body = f'gpu.printf "{format_}", {values} : {types}'
     assert printed(capsys, body) == expected
+
+
+def by_c(shape: str, letter: str, value: Any) -> str:
+    """What the C library of this machine prints, as it does what a GPU hands over."""
+    text = ctypes.create_string_buffer(1024)
+    ctypes.CDLL(None).snprintf(text, len(text), f"%{shape}{letter}".encode(), value)
+    return text.value.decode()
+
+
+FLAGS = st.lists(st.sampled_from("-+ #0"), unique=True).map("".join)
+WIDTHS, DIGITS = st.sampled_from(["", "1", "5", "20"]), st.sampled_from(["", ".", ".0", ".3"])
+
+
+@given(flags=FLAGS, width=WIDTHS, digits=DIGITS, letter=st.sampled_from("diuxXo"),
+       number=st.sampled_from([0, 1]) | st.integers(0, (1 << 32) - 1))  # fmt: skip
+def test_integers_are_those_of_c(flags: str, width: str, digits: str, letter: str, number: int):
+    signed = number - (number >> 31 << 32) if letter in "di" else number
+    shape = flags + width + digits
+    assert printed_alone(signed, shape, letter) == by_c(shape, letter, ctypes.c_uint32(number))
+
+
+@given(flags=FLAGS, width=WIDTHS, digits=DIGITS, letter=st.sampled_from("fFeEgGaA"),
+       number=st.floats() | st.sampled_from([0.0, -0.0, float("nan"), -float("nan")]))  # fmt: skip
+def test_floats_are_those_of_c(flags: str, width: str, digits: str, letter: str, number: float):
+    if letter in "aA":
+        flags, digits = flags.replace("#", ""), ""
+    shape = flags + width + digits
+    assert printed_alone(number, shape, letter) == by_c(shape, letter, ctypes.c_double(number))
 
 
 def test_every_thread_prints(capsys: pytest.CaptureFixture[str]):

@@ -7,7 +7,7 @@ import numpy as np
 
 from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
-from tilewright.dialects.printf_format import HEXADECIMAL, failed_tile_assertion, hexadecimal
+from tilewright.dialects.printf_format import failed_tile_assertion, printed
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
     Step,
@@ -57,24 +57,20 @@ def formatted(text: str, tiles: list[Tile]) -> str:
         if letter == "%":
             return "%"
         tile = np.asanyarray(next(rest))
-        if letter in "di":
-            return _nested(tile, f"%{shape}d")
         if letter in "uxXo" and tile.dtype.kind in "ib":
-            return _nested(as_unsigned(tile), f"%{shape}{'d' if letter == 'u' else letter}")
-        return _nested(tile, f"%{shape}{letter}")
+            tile = as_unsigned(tile)
+        return _nested(tile, shape, letter)
 
     return _CONVERSION.sub(shown, text)
 
 
-def _nested(tile: Tile, conversion: str) -> str:
+def _nested(tile: Tile, shape: str, letter: str) -> str:
     if np.ma.is_masked(tile) and tile.ndim == 0:
         return "undefined"
     if tile.ndim == 0:
         value: Any = tile.item() if tile.dtype.kind in "ibuf" else float(tile)
-        if conversion[-1] in HEXADECIMAL:
-            return f"{conversion[:-1]}s" % hexadecimal(float(value), conversion[-1])
-        return conversion % value
-    return "[" + ", ".join(_nested(row, conversion) for row in tile) + "]"
+        return printed(value, shape, letter)
+    return "[" + ", ".join(_nested(row, shape, letter) for row in tile) + "]"
 
 
 @runs

@@ -13,7 +13,6 @@ from tilewright.dialects.printf_format import (
     SAID,
     FormatString,
     failed_assertion,
-    hexadecimal,
 )
 from tilewright.dialects.ptx.calls import BrkptOp, TrapOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
@@ -34,13 +33,8 @@ def print_lines(
         typed(spread(value, count), type_).tolist()
         for value, type_ in zip(values, format_.types, strict=True)
     ]
-    for i, letter in format_.hexadecimals:
-        columns[i] = [hexadecimal(number, letter) for number in columns[i]]
-    if text is not None:
-        for i in format_.texts:
-            columns[i] = [text(address) for address in columns[i]]
     rows = zip(*columns, strict=True) if columns else [()] * count
-    lines = [format_.template % row for row in rows]
+    lines = [format_.line(row, text) for row in rows]
     say(PrintedText.of(op, "".join(lines)))
     return lines
 

@@ -111,7 +111,7 @@ def _boxes(
             )
         if mode in rows.OF_A_ROW:
             return image, image.pixels_of_a_row(corner, *moved[index])
-        return image, image.pixels(corner, moved[index][2 - len(corner) :])
+        return image, image.pixels(corner, moved[index][2 - image.box.rank :])
 
     return box
 
@@ -167,6 +167,8 @@ def _places(
 
 def _corner(corner: Int64Array, image: TensorImage) -> list[int]:
     """The corner of a box in its tensor. Raises Fault where the hardware traps (H100)."""
+    if image.box.interleaved:
+        return [*corner.tolist(), 0]
     size = image.box.element.bytes
     if (inner := int(corner[-1])) * size % CHUNK:
         per_chunk = CHUNK // size
