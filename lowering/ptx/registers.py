@@ -136,9 +136,10 @@ class RegisterNames:
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-                    uses[operand][block] = position
-                if (role := _role(type(op))) == "name" or (role is None and NAMED in op.attributes):
+                if (role := _role(type(op))) != "name":
+                    for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                        uses[operand][block] = position
+                if role == "name" or (role is None and NAMED in op.attributes):
                     names.append(op)
                     continue
                 for result in op.results:
