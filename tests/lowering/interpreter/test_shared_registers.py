@@ -48,8 +48,8 @@ ptx.entry @k(%p: u64, %n: u32) {{
 
 
 def run(read: str, threads: int) -> Any:
-    given = dict(grid=(1,), block=(threads,), args=[np.zeros(2, np.uint32), 5], arch="sm_80")
-    return tw.interpret(kernel(read), **given)[0]
+    args = [np.zeros(2, np.uint32), 5]
+    return tw.interpret(kernel(read), grid=(1,), block=(threads,), args=args, arch="sm_80")[0]
 
 
 @pytest.mark.parametrize("threads", [4, 32])

@@ -103,7 +103,8 @@ def test_results_of_a_wgmma_stay_where_they_are_computed_with(ptxas: Ptxas) -> N
     [first] = re.findall(r"wgmma\.mma\S* \{(%f\d+),", text)
     assert re.search(rf"mul\.f32 {first}, %f\d+, {first};\n\s*add\.f32 (?!{first})", text)
     assert f"neg.f32 {first}, " in text
-    given = dict(grid=(1,), block=(128,), args=[np.zeros(1, np.float32)], arch="sm_90a")
+    args = [np.zeros(1, np.float32)]
     for one in (kernel(IN_PLACE, "sm_90a"), text):
         # 16 products of f16, of 0.5's high and low halves: 1.75 and 0.
-        assert tw.interpret(one, **given)[0] == -(8 * 1.75**2 * 0.5 + 0.5)
+        [out] = tw.interpret(one, grid=(1,), block=(128,), args=args, arch="sm_90a")
+        assert out[0] == -(8 * 1.75**2 * 0.5 + 0.5)

@@ -192,9 +192,9 @@ def test_registers_hold_what_the_values_are(start: int) -> None:
 def test_the_interpreter_finds_each_where_the_text_has_it(seed: int) -> None:
     """Of 185 a name that nothing reads has the register of another value."""
     entry = kernel(seed)
-    given = dict(grid=(1,), block=(1,), args=[np.zeros(2, np.uint32), 40], arch="sm_80")
+    args = [np.zeros(2, np.uint32), 40]
     try:
-        [left] = tw.interpret(ModuleOp([entry]), **given)
+        [left] = tw.interpret(ModuleOp([entry]), grid=(1,), block=(1,), args=args, arch="sm_80")
     except tw.ExecutionError as error:
         assert "is reached for ever" in str(error)
         return

@@ -241,7 +241,7 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
 
 @runs
 def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
-    counts = [part.type.count.data for part in op.parts]  # type: ignore[attr-defined]
+    counts: list[int] = [one.type.count.data for one in op.parts]  # type: ignore[attr-defined]
 
     def compute(*given: Bits) -> Any:
         if any(isinstance(one, Undefined) for one in given):
