@@ -54,6 +54,11 @@ bits of either kind, or the low half of an address of 64 bits; of a constant tha
 there; of an `add` of an address and a constant that stand as `[a+8]` there."""
 
 
+IN_PLACE = "ptx.in_place"
+"""The attribute of an op whose result takes the register of an operand in such a text: ptxas may
+allocate those of a wgmma otherwise where it does not."""
+
+
 class NameOp(PtxOp):
     """A name of registers, no instruction."""
 

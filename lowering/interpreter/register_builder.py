@@ -1,9 +1,10 @@
 """Programs of `ptx` kernels, on the registers of their text.
 
 Values that the text gives the same registers share one of the program's. Values that share some
-only, as a list and an element of it do, have one each: whoever writes a register makes the others
-that it is part of unreadable. So what an allocation gets wrong is an error of the run, and not a
-value that no chip would have.
+only, as a list and an element of it do, have one each: whoever writes a register makes it
+unreadable in the others that it is part of. A list that is a name has those registers alone of
+which something is read, as the others may be anything by then. So what an allocation gets wrong is
+an error of the run, and not a value that no chip would have.
 """
 
 from collections import defaultdict
@@ -13,14 +14,15 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.ptx.registers import NAMED, NameOp, UndefOp
+from tilewright.dialects.ptx.registers import NAMED, ListGetOp, ListMakeOp, NameOp, UndefOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp
 from tilewright.dialects.ptx.tcgen05_access import LdOp, LdRedOp
+from tilewright.dialects.ptx.types import RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
 from tilewright.lowering.interpreter.builder import Builder, Step
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.program import CodeBlock, Jump, named
-from tilewright.lowering.interpreter.values import Clobbered, InFlight
+from tilewright.lowering.interpreter.values import Clobbered, InFlight, Parts, part
 
 Slots = tuple[int, ...]
 Allocation = Callable[[SSAValue], tuple[Hashable, ...]]
@@ -35,12 +37,17 @@ class RegisterBuilder(Builder):
 
     def __init__(self, body: Region, registers: Allocation):
         super().__init__()
-        slots: dict[tuple[Hashable, ...], int] = {}
+        slots, read = dict[tuple[Hashable, ...], int](), _Read()
         self._holding = defaultdict[Hashable, set[int]](set)
         self._registers_of: dict[int, tuple[Hashable, ...]] = {}
         for value in _values(body):
             is_apart = isinstance(value.owner, AddOp | CvtOp) and NAMED in value.owner.attributes
             own = (value,) if is_apart else registers(value)
+            if isinstance(value.owner, ListMakeOp | ListGetOp):
+                own = tuple(
+                    register if read[value] >> place & 1 else (value, place)
+                    for place, register in enumerate(own)
+                )
             if own not in slots:
                 slots[own] = self.fresh()
                 self._registers_of[slots[own]] = own
@@ -73,9 +80,10 @@ class RegisterBuilder(Builder):
         if isinstance(op, NameOp):
             super().add(op, Naming(step, reads, writes), reads, writes, fenced=True)
             return
+        step = self._writing(op, step, writes)
         if isinstance(op, WgmmaOp) and op.zero is None and self.slot(op.c) != self.slot(op.d):
             step = _copying(step, self.slot(op.c))
-        super().add(op, self._writing(op, step, writes), reads, writes, fenced=fenced)
+        super().add(op, step, reads, writes, fenced=fenced)
 
     def _writing(self, op: Operation, step: Step, writes: Slots) -> Step:
         """The step, which may write no register in flight, and clobbers what shares those that it
@@ -87,10 +95,15 @@ class RegisterBuilder(Builder):
             return step
         return Overwriting(step, watched, clobbered, Clobbered(named(op)))
 
-    def _affected(self, writes: Slots) -> tuple[Slots, Slots]:
-        """Of what shares registers with these: what may be in flight, and all the others."""
+    def _affected(self, writes: Slots) -> tuple[Slots, dict[int, list[bool]]]:
+        """Of what shares registers with these: what may be in flight, and which registers of all
+        the others."""
         sharing = frozenset[int]().union(*map(self._sharing, writes))
-        return tuple(sorted(sharing & self.asynchronous)), tuple(sorted(sharing - set(writes)))
+        written = {register for slot in writes for register in self._registers_of.get(slot, ())}
+        return tuple(sorted(sharing & self.asynchronous)), {
+            slot: [register in written for register in self._registers_of[slot]]
+            for slot in sorted(sharing - set(writes))
+        }
 
     # Branches
 
@@ -117,6 +130,30 @@ class RegisterBuilder(Builder):
         return Jump(way)
 
 
+class _Read(dict[SSAValue, int]):
+    """The bits of those registers of each value that something reads, by whatever name."""
+
+    def __missing__(self, value: SSAValue) -> int:
+        bits = 0
+        for use in value.uses:
+            match use.operation:
+                case ListGetOp() as op:
+                    for place, register in enumerate(op.registers, op.position.value.data):
+                        bits |= self[register] << place
+                case ListMakeOp() as op:
+                    bits |= self[op.result] >> sum(map(_count, op.parts[: use.index]))
+                case _:
+                    bits = -1
+        self[value] = bits = bits & (1 << _count(value)) - 1
+        return bits
+
+
+def _count(value: SSAValue) -> int:
+    """How many registers a value has."""
+    assert isinstance(value.type, RegType)
+    return value.type.count.data
+
+
 def _values(body: Region) -> list[SSAValue]:
     return [
         value
@@ -134,19 +171,24 @@ def _check_complete(regs: list[object], slots: Slots, verb: str) -> None:
 @frozen
 class Overwriting:
     """A step that may write no register in flight, of those `watched`, and leaves the `clobbered`
-    ones `lost`."""
+    registers `lost`."""
 
     step: Step
     watched: Slots
-    clobbered: Slots
+    clobbered: dict[int, list[bool]]
     lost: Clobbered
 
     def __call__(self, machine: Machine, gang: Gang) -> None:
         regs = gang.regs
         _check_complete(regs, self.watched, "writes")
         self.step(machine, gang)
-        for slot in self.clobbered:
-            regs[slot] = self.lost
+        for slot, lost in self.clobbered.items():
+            if all(lost) or (value := regs[slot]) is None:
+                regs[slot] = self.lost
+            else:
+                regs[slot] = Parts(
+                    [self.lost if one else part(value, place) for place, one in enumerate(lost)]
+                )
 
 
 @frozen

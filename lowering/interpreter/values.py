@@ -7,6 +7,7 @@ predicates in booleans; an instruction looks at them as the type it works on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -109,6 +110,34 @@ class Clobbered(Undefined):
         return self
 
 
+class Parts(Undefined):
+    """Registers of a list, each by itself, where not all may be looked at."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[Any]):
+        super().__init__("")
+        self.parts = parts
+
+    def fault(self) -> NoReturn:
+        next(one for one in self.parts if isinstance(one, Undefined)).fault()
+
+    def take(self, lanes: Lanes) -> Parts:
+        return Parts([take(one, lanes) for one in self.parts])
+
+
+def part(value: Any, place: int) -> Any:
+    """A register of a list by itself, which may be one that nobody may look at: a name is no
+    access, but of what is in flight."""
+    if isinstance(value, Parts):
+        return value.parts[place]
+    if isinstance(value, PartlyUndefined):
+        return PartlyUndefined(value.origin, part(value.value, place), value.missing)
+    if isinstance(value, Undefined) and not isinstance(value, InFlight):
+        return value
+    return value[:, place] if value.ndim == 2 else value
+
+
 NOBODY = -2
 """The group of threads whose registers nothing has written."""
 
@@ -182,6 +211,9 @@ def joined(a: Any, b: Any, counts: tuple[int, int], order: Lanes) -> Any:
         return a
     if isinstance(a, InFlight) or isinstance(b, InFlight):
         return _in_flight(a, b, counts, order)
+    if isinstance(parts := a if isinstance(a, Parts) else b, Parts):
+        both = ((part(a, place), part(b, place)) for place in range(len(parts.parts)))
+        return Parts([joined(own, other, counts, order) for own, other in both])
     if isinstance(a, Undefined) or isinstance(b, Undefined):
         return _partly_undefined(a, b, counts, order)
     if not is_array(a):

@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
-from tilewright.dialects.ptx.registers import NAMED, ConstOp, ListGetOp, ListMakeOp
+from tilewright.dialects.ptx.registers import IN_PLACE, NAMED, ConstOp, ListGetOp, ListMakeOp
 from tilewright.dialects.ptx.scalars import AddOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.ptx.wgmma import WgmmaOp
@@ -136,9 +136,10 @@ class RegisterNames:
             for edge in edges_of(block.last_op):
                 self._predecessors[edge.dest].append(block)
             for position, op in enumerate(block.ops):
-                for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
-                    uses[operand][block] = position
-                if (role := _role(type(op))) == "name" or (role is None and NAMED in op.attributes):
+                if (role := _role(type(op))) != "name":
+                    for operand in op._operands:  # pyright: ignore[reportPrivateUsage]
+                        uses[operand][block] = position
+                if role == "name" or (role is None and NAMED in op.attributes):
                     names.append(op)
                     continue
                 for result in op.results:
@@ -211,7 +212,7 @@ class RegisterNames:
     def _is_joined(self) -> bool:
         """True; on first asking, give d of a wgmma the registers of c, then block arguments those
         of what is passed to them, loops' edges first; then accumulate in place where c and d are of
-        one kind and c is not read again."""
+        one kind and c is not read again; then compute in place where a text did."""
         region = self._region
         for op in self._mmas:
             if isinstance(op, WarpMmaOp):
@@ -224,6 +225,9 @@ class RegisterNames:
             for argument, value in zip(edge.dest.args, edge.values, strict=True):
                 self._unite(zip(self._slots[argument], self._slots[value], strict=True))
         self._join_accumulators(WarpMmaOp)
+        for op in region.walk():
+            for operand in op.operands if IN_PLACE in op.attributes else ():
+                self._unite(zip(self._slots[op.results[0]], self._slots[operand], strict=True))
         return True
 
     def _part_accumulators(self, op: WarpMmaOp) -> None:

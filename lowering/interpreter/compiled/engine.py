@@ -16,7 +16,7 @@ from tilewright.lowering.interpreter.machine.last_accesses import LastAccesses
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.program import CodeBlock
-from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined
+from tilewright.lowering.interpreter.values import PartlyUndefined, Parts, Undefined
 
 LOG_ENTRIES = 1 << 16
 
@@ -92,6 +92,8 @@ class NativeFrame:
 
     def _take(self, given: Any, slot: int) -> bool:
         array, flag = self._array(slot), self._blocks.flags.get(slot)
+        if isinstance(given, Parts):
+            return False
         if isinstance(given, Undefined) and flag is not None:
             self._lost.append(given)
             missing: Any = True

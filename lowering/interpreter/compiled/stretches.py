@@ -54,7 +54,7 @@ def clobbered(step: Any) -> Slots:
         case Naming():
             return clobbered(step.step)
         case Overwriting():
-            return step.clobbered
+            return tuple(step.clobbered)
         case _:
             return ()
 

@@ -107,6 +107,8 @@ def scalar_rule(mnemonic: str) -> ReadingRule | None:
             typed = zip(sources, operand_types, strict=False)
             inputs = [reader.take(text, type_, kind) for text, (type_, kind) in typed]
         result = reader.scalar(mnemonic, *inputs[: len(types)])
+        if dest in sources:
+            result.owner.attributes[registers.IN_PLACE] = UnitAttr()  # type: ignore[union-attr]
         for third in inputs[len(types) :]:
             result = reader.scalar(mnemonic, result, third)
         reader.give(dest, result)

@@ -40,10 +40,9 @@ from tilewright.dialects.ptx import (
     wgmma,
     wmma,
 )
-from tilewright.dialects.ptx.registers import ConstOp, UndefOp
+from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.dialects.ptx.types import reg
 from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, words_of
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 
@@ -109,11 +108,7 @@ def _wgmma(mnemonic: str) -> ReadingRule | None:
             fields["metadata"] = reader.take(given["sp-meta"].text, "b32")
             fields["selector"] = given["sp-sel"].value
         _chosen(reader, fields, "scale_d", scale)
-        # What is not read may be what nothing has written.
-        fields["c"] = (
-            reader.result(UndefOp(reg(kind, len(names)))) if fields.get("zero")
-            else reader.list_of(names, kind)
-        )  # fmt: skip
+        fields["c"] = reader.list_of(names, kind)
         fields["d"] = fields["c"].type
         reader.give_list(names, reader.result(wgmma.WgmmaOp.of_fields(**fields)))
 

@@ -49,6 +49,25 @@ PLACES = (
     "[%r1+128], [%rd1, {%r2, %r3}], [%r1+-8];\n"
 )
 
+IN_PLACE = """mov.f32 %f9, 0f3F000000;
+shl.b32 %r4, %r2, 5; add.s32 %r4, %r1, %r4;
+st.shared.v4.f32 [%r4], {%f9, %f9, %f9, %f9};
+st.shared.v4.f32 [%r4+16], {%f9, %f9, %f9, %f9};
+fence.proxy.async; bar.sync 0;
+mov.b64 %rd2, 0x4000000000000000;
+on:
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd2, %rd2, 0, 1, 1, 0, 0;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+mul.f32 %f1, %f9, %f1;
+add.f32 %f5, %f1, %f9;
+neg.f32 %f1, %f5;
+st.global.f32 [%rd1], %f1;
+add.s32 %r3, %r3, -1; setp.ne.s32 %p1, %r3, 0;
+@%p1 bra on;
+"""
+
 
 def test_labels_that_no_branch_names(ptxas: Ptxas) -> None:
     """Debuggers have them, and ptxas begins a block at each."""
@@ -76,3 +95,16 @@ def test_constants_that_are_added_to_addresses(ptxas: Ptxas) -> None:
     assert re.search(r"@%p1 tcgen05\.mma\S* \[%r\d\], \[%r1\+8\], ", text)
     assert re.search(r"\[%r1\+128\], \[%rd1, \{%r\d, %r\d\}\], \[%r1\+-8\];", text)
     assert "add.s32" not in text
+
+
+def test_results_of_a_wgmma_stay_where_they_are_computed_with(ptxas: Ptxas) -> None:
+    """And so are they in the next round, where the wgmma reads nothing of it."""
+    text = written(IN_PLACE, "sm_90a", ptxas)
+    [first] = re.findall(r"wgmma\.mma\S* \{(%f\d+),", text)
+    assert re.search(rf"mul\.f32 {first}, %f\d+, {first};\n\s*add\.f32 (?!{first})", text)
+    assert f"neg.f32 {first}, " in text
+    args = [np.zeros(1, np.float32)]
+    for one in (kernel(IN_PLACE, "sm_90a"), text):
+        # 16 products of f16, of 0.5's high and low halves: 1.75 and 0.
+        [out] = tw.interpret(one, grid=(1,), block=(128,), args=args, arch="sm_90a")
+        assert out[0] == -(8 * 1.75**2 * 0.5 + 0.5)

@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+import tilewright as tw
 from tilewright.launch.ptxas import PtxasReport
 from tilewright.lowering.ptx.text import module_text
 from tilewright.source.parsing import parse_module
@@ -122,6 +124,26 @@ def test_a_list_of_one_register_repeated_is_spread_by_the_loop(ptxas: Ptxas) -> 
     assert d == c and len(set(d)) == 4
     assert lines(text, "mov", "loop") == []
     assert ptxas(text, "sm_80").clean
+
+
+def test_accumulators_that_are_scaled_one_by_one_stay_in_place(ptxas: Ptxas) -> None:
+    """A part of a list is a read of that part alone, also where a name stands behind the others'
+    last use."""
+    scaled = "".join(
+        f"""
+  %x{i} = ptx.list.get %acc[{i}] : !c -> !z
+  %y{i} = ptx.mul f32 %x{i}, %half"""
+        for i in range(4)
+    )
+    parts = "\n  %d = ptx.list.make %y0, %y1, %y2, %y3 : !z, !z, !z, !z -> !c"
+    half = "\n  %half = ptx.const 1056964608 : !z"
+    ir = mma_kernel(half + loop("%c", scaled + parts))
+    text = text_of(ir)
+    assert lines(text, "mov.f32") == []
+    assert ptxas(text, "sm_80").clean
+    given = np.arange(12, dtype=np.float32)
+    [left] = tw.interpret(ir, grid=(1,), block=(1,), args=[given, 3], arch="sm_80")
+    np.testing.assert_array_equal(left[:4], given[8:] / 8)
 
 
 def apart(mma: str) -> bool:

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+import tilewright as tw
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.data_movement import StOp
 from tilewright.dialects.ptx.functions import RetOp
@@ -184,3 +186,19 @@ def test_registers_hold_what_the_values_are(start: int) -> None:
         text = module_text(module)
         values = list(islice(stores_of_values(entry), STORES))
         assert list(islice(stores_of_text(text), STORES)) == values, (seed, text)
+
+
+@pytest.mark.parametrize("seed", [*range(3), 185])
+def test_the_interpreter_finds_each_where_the_text_has_it(seed: int) -> None:
+    """Of 185 a name that nothing reads has the register of another value."""
+    entry = kernel(seed)
+    args = [np.zeros(2, np.uint32), 40]
+    try:
+        [left] = tw.interpret(ModuleOp([entry]), grid=(1,), block=(1,), args=args, arch="sm_80")
+    except tw.ExecutionError as error:
+        assert "is reached for ever" in str(error)
+        return
+    stored = [0, 0]
+    for words in stores_of_values(entry):
+        stored[: len(words)] = words
+    assert list(left) == stored

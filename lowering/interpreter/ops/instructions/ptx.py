@@ -43,12 +43,19 @@ from tilewright.lowering.interpreter.ops.base.control_flow import branch, condit
 from tilewright.lowering.interpreter.ops.base.gpu import special_register
 from tilewright.lowering.interpreter.ops.instructions.cluster import rank_of
 from tilewright.lowering.interpreter.ops.instructions.operands import (
-    as_columns,
     located,
     side_by_side,
 )
 from tilewright.lowering.interpreter.program import Exit
-from tilewright.lowering.interpreter.values import CONTAINERS, Bits, spread, uniform
+from tilewright.lowering.interpreter.values import (
+    CONTAINERS,
+    Bits,
+    Parts,
+    Undefined,
+    part,
+    spread,
+    uniform,
+)
 from tilewright.source.diagnostic import OpError
 
 
@@ -234,8 +241,15 @@ def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
 
 @runs
 def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
-    def compute(*parts: Bits) -> Bits:
-        registers = side_by_side(parts, max(map(len, parts)))
+    counts: list[int] = [one.type.count.data for one in op.parts]  # type: ignore[attr-defined]
+
+    def compute(*given: Bits) -> Any:
+        if any(isinstance(one, Undefined) for one in given):
+            parts = [part(one, place) for one, count in zip(given, counts, strict=True)
+                     for place in range(count)]  # fmt: skip
+            same = all(type(one) is Undefined for one in parts)
+            return parts[0] if same or len(parts) == 1 else Parts(parts)
+        registers = side_by_side(given, max(map(len, given)))
         return registers if registers.shape[1] > 1 else registers[:, 0]
 
     return pure(op, builder, compute)
@@ -244,7 +258,7 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
 @runs
 def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
     position = op.position.value.data
-    return split(op, builder, lambda value, number: as_columns(value)[:, position + number])
+    return split(op, builder, lambda value, number: part(value, position + number))
 
 
 # Control flow
