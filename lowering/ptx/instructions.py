@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
-from tilewright.dialects.ptx.functions import FuncOp
+from tilewright.dialects.ptx.functions import CallOp, FuncOp, RetOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import NAMED, ConstOp
 from tilewright.dialects.ptx.types import RegType
@@ -75,6 +75,8 @@ class Shape:
         if isinstance(op, BraOp | CondBraOp):
             # The moves on its way are constants as well.
             immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
+        elif isinstance(op, CallOp | RetOp):
+            immediates = [True] * len(immediates)
         end = "" if alike.mnemonic.endswith("}") else ";"
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands}{end}",
