@@ -20,6 +20,7 @@ from tilewright.dialects.ancestors import symbol, symbol_table
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
+from tilewright.dialects.ptx.functions import FUNCTIONS, addressed
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import B64
@@ -96,10 +97,18 @@ class GlobalOp(FieldsOp):
         content = self.content
         space = ".global" if self.constant is None else ".const"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
-        if names := self.named:
+        of = self.attributes.get(FUNCTIONS)
+        functions = {
+            int(word): name.data
+            for word, name in (of.data if isinstance(of, DictionaryAttr) else {}).items()
+            if isinstance(name, StringAttr) and addressed(self, name.data)
+        }
+        if (names := self.named) or functions:
             numbers = struct.unpack(f"<{len(content) // 8}Q", content)
             words = (
-                f"generic({names[place]})+{number}" if place in names else str(number)
+                f"generic({names[place]})+{number}"
+                if place in names
+                else functions.get(place, str(number))
                 for place, number in enumerate(numbers)
             )
             head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",
@@ -113,7 +122,7 @@ class GlobalOp(FieldsOp):
 
 @fields_op("ptx.global_address", MOV["b64"])
 class GlobalAddressOp(MoveOp):
-    """The address of a module's variable: `mov.b64 d, g`.
+    """The address of a module's variable, or function: `mov.b64 d, g`.
 
     ```mlir
     %0 = ptx.global_address "g"
@@ -128,7 +137,7 @@ class GlobalAddressOp(MoveOp):
     result = result_def(B64)
 
     def verify_(self) -> None:
-        if symbol_table(self) is not None and not isinstance(
-            symbol(self, name := self.variable.data), GlobalOp
-        ):
+        name = self.variable.data
+        is_known = isinstance(symbol(self, name), GlobalOp) or addressed(self, name)
+        if symbol_table(self) is not None and not is_known:
             raise self.fail(f"a ptx.global of the module, got '{name}', which none is")

@@ -275,10 +275,19 @@ class BodyText:
             for kind, place in zip(kinds, (*given, *returned), strict=True)
         )
         self.line(f"{{{declared}", op)
-        self.store(op.arguments, function.parameters, given)
+        prototype, arguments = "", op.arguments
+        if op.indirect is not None:
+            *arguments, address = arguments
+            name, prototype = self.register(address), ", called"
+            results, inputs = (
+                ", ".join(variable(kind.data, "_") for kind in some)
+                for some in (function.returns, function.parameters)
+            )
+            self.line(f"called: .callprototype ({results}) _ ({inputs});")
+        self.store(arguments, function.parameters, given)
         results = f"({', '.join(returned)}), " if returned else ""
         passed = f", ({', '.join(given)})" if given else ""
-        self.line(f"call{'.uni' if op.uniform else ''} {results}{name}{passed};")
+        self.line(f"call{'.uni' if op.uniform else ''} {results}{name}{passed}{prototype};")
         self.load(op.returned, function.returns, returned)
         self.line("}")
 
@@ -339,8 +348,9 @@ class BodyText:
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
-        two = "@done bra.uni over; bra.uni again; over: }"
-        self.line(two if TWO_WAYS in op.attributes else "@!done bra again; }")
+        branch = op.attributes.get(TWO_WAYS)
+        two = isinstance(branch, StringAttr) and "@done {0} over; {0} again; over: }}"
+        self.line(two.format(branch.data) if two else "@!done bra again; }")  # type: ignore[union-attr]
 
     def _settle(self, op: WgmmaOp) -> None:
         """Copy c where it is needed later and so could not have the registers of d."""

@@ -76,7 +76,8 @@ class Shape:
             # The moves on its way are constants as well.
             immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
         elif isinstance(op, CallOp | RetOp):
-            immediates = [True] * len(immediates)
+            is_indirect = isinstance(op, CallOp) and op.indirect is not None
+            immediates = [index < len(immediates) - is_indirect for index in range(len(immediates))]
         end = "" if alike.mnemonic.endswith("}") else ";"
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands}{end}",

@@ -269,6 +269,8 @@ class Reader:
                 return self.result(GlobalAddressOp(symbol.name))
             case "param" if symbol.value is not None and symbol.size is not None:
                 return symbol.value
+            case "func" if self.callees[symbol.name].is_kept:
+                return self.result(GlobalAddressOp(symbol.name))
             case "func":
                 return self.constant(symbol.position, "b64")
             case _:

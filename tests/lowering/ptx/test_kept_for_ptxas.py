@@ -93,6 +93,15 @@ def test_instructions_that_are_several_ops(ptxas: Ptxas) -> None:
     assert not re.search(r"cvt\S*f32\.bf16|cvta|selp\.b16", text)
 
 
+def test_branches_of_waits(ptxas: Ptxas) -> None:
+    for branch in ("bra", "bra.uni"):
+        loop = (
+            f"a: mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0; @%p1 {branch} d; {branch} a; d:"
+        )
+        text = written(f"{loop}\n", "sm_90a", ptxas)
+        assert f"@done {branch} over; {branch} again; over: }}" in text
+
+
 def test_hints_of_loads(ptxas: Ptxas) -> None:
     """A pragma stands right before the load that it says something of."""
     body = '.pragma "used_bytes_mask 15"; ld.shared.v2.b32 {%r4, %r5}, [own];\n'
