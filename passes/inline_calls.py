@@ -79,7 +79,7 @@ def _has_body(call: Call) -> bool:
 def _compare(call: functions.CallOp, taken: Sequence[functions.FuncOp]) -> None:
     """Let a call of an address be one of each function that it may be of; of another one it
     traps."""
-    callee, block, (*arguments, address) = call.function, call.parent, call.arguments
+    callee, block, (address, *arguments) = call.function, call.parent, call.arguments
     assert callee is not None and block is not None and block.parent is not None
     following = block.split_before(call, arg_types=call.result_types)
     passed = callee.parameters, callee.returns

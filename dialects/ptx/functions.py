@@ -141,7 +141,7 @@ def addressed(op: Operation, name: str) -> bool:
 class CallOp(PtxOp):
     """Call a function of the module: `call (results), name, (arguments)`, with `uniform` by all
     threads of the warp: `call.uni`. An `indirect` call is of any function that passes the same,
-    whose address is the last argument. PTX ISA 9.7.12.5.
+    whose address is the first argument. PTX ISA 9.7.12.5.
 
     ```mlir
     %y = ptx.call @twice(%x) uniform : (!ptx.reg<b32>) -> !ptx.reg<b32>
@@ -170,11 +170,11 @@ class CallOp(PtxOp):
     def verify_(self) -> None:
         if (function := self.function) is None:
             raise self.fail(f"a ptx.func of the module, got {self.callee}")
-        for given, variables in (
-            (self.arguments, function.parameters), (self.returned, function.returns)
+        address = [] if self.indirect is None else [B64]
+        for given, first, variables in (
+            (self.arguments, address, function.parameters), (self.returned, [], function.returns)
         ):  # fmt: skip
-            legal = [part.register for part in parts_of(variables)]
-            legal += [B64] if self.indirect and variables is function.parameters else []
+            legal = first + [part.register for part in parts_of(variables)]
             if [*given.types] != legal:
                 raise self.fail(f"registers {_listed(legal)} of {self.callee}, got "
                                 f"{_listed(given.types)}")  # fmt: skip

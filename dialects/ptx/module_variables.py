@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.hints import isa
@@ -79,13 +80,7 @@ class GlobalOp(FieldsOp):
     @property
     def named(self) -> dict[int, str]:
         """The variables whose addresses are added to words, by the number of the word."""
-        if self.names is None:
-            return {}
-        return {
-            int(word): name.data
-            for word, name in self.names.data.items()
-            if word.isdecimal() and isinstance(name, StringAttr)
-        }
+        return _by_word(self.names)
 
     @property
     def content(self) -> bytes:
@@ -97,12 +92,10 @@ class GlobalOp(FieldsOp):
         content = self.content
         space = ".global" if self.constant is None else ".const"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
-        of = self.attributes.get(FUNCTIONS)
         functions = {
-            int(word): name.data
-            for word, name in (of.data if isinstance(of, DictionaryAttr) else {}).items()
-            if isinstance(name, StringAttr) and addressed(self, name.data)
-        }
+            word: name for word, name in _by_word(self.attributes.get(FUNCTIONS)).items()
+            if addressed(self, name)
+        }  # fmt: skip
         if (names := self.named) or functions:
             numbers = struct.unpack(f"<{len(content) // 8}Q", content)
             words = (
@@ -118,6 +111,14 @@ class GlobalOp(FieldsOp):
             return f"{head};\n"
         rows = (content[i : i + _ROW_BYTES] for i in range(0, len(content), _ROW_BYTES))
         return f"{head} = {{\n" + ",\n".join(", ".join(map(str, row)) for row in rows) + "};\n"
+
+
+def _by_word(names: Attribute | None) -> dict[int, str]:
+    return {
+        int(word): name.data
+        for word, name in (names.data if isinstance(names, DictionaryAttr) else {}).items()
+        if word.isdecimal() and isinstance(name, StringAttr)
+    }
 
 
 @fields_op("ptx.global_address", MOV["b64"])

@@ -277,7 +277,7 @@ class BodyText:
         self.line(f"{{{declared}", op)
         prototype, arguments = "", op.arguments
         if op.indirect is not None:
-            *arguments, address = arguments
+            address, *arguments = arguments
             name, prototype = self.register(address), ", called"
             results, inputs = (
                 ", ".join(variable(kind.data, "_") for kind in some)
@@ -348,9 +348,11 @@ class BodyText:
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
-        branch = op.attributes.get(TWO_WAYS)
-        two = isinstance(branch, StringAttr) and "@done {0} over; {0} again; over: }}"
-        self.line(two.format(branch.data) if two else "@!done bra again; }")  # type: ignore[union-attr]
+        match op.attributes.get(TWO_WAYS):
+            case StringAttr(data=branch):
+                self.line(f"@done {branch} over; {branch} again; over: }}")
+            case _:
+                self.line("@!done bra again; }")
 
     def _settle(self, op: WgmmaOp) -> None:
         """Copy c where it is needed later and so could not have the registers of d."""

@@ -72,12 +72,10 @@ class Shape:
             for index in range(len(op.operands))
         ]
         immediates = [bool(ways) and all(ways) for ways in literals]
-        if isinstance(op, BraOp | CondBraOp):
-            # The moves on its way are constants as well.
-            immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
-        elif isinstance(op, CallOp | RetOp):
-            is_indirect = isinstance(op, CallOp) and op.indirect is not None
-            immediates = [index < len(immediates) - is_indirect for index in range(len(immediates))]
+        if isinstance(op, BraOp | CondBraOp | CallOp | RetOp):
+            # The moves on its way are constants as well, and so is what is passed.
+            begin = isinstance(op, CondBraOp) or "indirect" in op.properties
+            immediates = [index >= begin for index in range(len(immediates))]
         end = "" if alike.mnemonic.endswith("}") else ";"
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands}{end}",

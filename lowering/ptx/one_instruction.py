@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
@@ -53,10 +54,7 @@ def mark(
 ) -> None:  # fmt: skip
     """Let the ops of a block behind one be one instruction, with `{}` for each of its values; not
     where others are read too, or it gives what none of the ops does."""
-    ops = list[Operation]()
-    while (op := ops[0].prev_op if ops else block.last_op) is not before:
-        assert op is not None
-        ops.insert(0, op)
+    ops = [*takewhile(lambda op: op is not before, reversed(block.ops))][::-1]
     places = {value: place for place, value in _values(ops).items()}
     if places.keys() >= {*values} and not any(
         place[0] == "%" and value not in values for value, place in places.items()

@@ -57,7 +57,7 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     texts = [body.text() for body in bodies]
     declared = [
         f"\n{body.declared()};\n" for body in bodies
-        if isinstance(body, FunctionText) and body.function.address is not None
+        if isinstance(body, FunctionText) and body.function.address
     ]  # fmt: skip
     required = [op.requirement() for op in (*functions, *entries)]
     required += [shape.requirement for shape in set(shapes.values())]

@@ -23,8 +23,8 @@ def _call(mnemonic: str) -> ReadingRule:
                 f"expected a call of a function of the text, got {' '.join(text.split())}"
             )
         results, given = passed(match, callee, reader.scope, reader.position)
-        values = read_parts(reader, given, parts_of(function.parameters))
-        values += [reader.take(match[4], "b64")] if match[4] else []
+        values = [reader.take(match[4], "b64")] if match[4] else []
+        values += read_parts(reader, given, parts_of(function.parameters))
         parts = parts_of(function.returns)
         made = reader.add(
             CallOp(

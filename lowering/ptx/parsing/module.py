@@ -64,7 +64,8 @@ class _ModuleReading:
             taken = {*NAMES.findall(" ".join(_ADDRESSES.findall(plain)))}
             for callee in self._callees.values():
                 callee.is_taken = callee.name in taken
-            self._keep(".calltargets" not in plain)
+            if ".calltargets" not in plain:
+                self._keep()
 
     def kernels(self) -> Iterator[EntryOp]:
         """The kernels."""
@@ -80,24 +81,22 @@ class _ModuleReading:
         known = filter(None, map(self._functions.get, self._callees))
         return [*(one for one in known if not one.body.blocks), *own]
 
-    def _keep(self, kept: bool) -> None:
+    def _keep(self) -> None:
         """Let calls of addresses be calls, if all functions that they may be of are functions by
         themselves, and those of one prototype pass the same parts."""
         passed = dict[str, object]()
         taken = [callee for callee in self._callees.values() if callee.is_taken]
         for callee in taken:
-            callee.is_kept = kept
-        for callee in taken if kept else ():
+            callee.is_kept = True
+        for callee in taken:
             types, function = str(types_of(signature(callee.head))), callee.function
             parts = function and (function.parameters, function.returns)
-            kept &= function is not None and passed.setdefault(types, parts) == parts
-            if function is not None:
-                place = self._scope.names[callee.name].position
-                function.properties["address"] = number(place)
-        if not kept:
-            self._functions.clear()
-            for callee in taken:
-                callee.is_kept = False
+            if function is None or passed.setdefault(types, parts) != parts:
+                self._functions.clear()
+                for other in taken:
+                    other.is_kept = False
+                return
+            function.address = number(self._scope.names[callee.name].position)
 
     def _add(self, following: Iterator[PtxStatement]) -> None:
         aliases = list[list[str]]()

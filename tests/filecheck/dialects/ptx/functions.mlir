@@ -62,13 +62,13 @@ ptx.func @same ["b32"] -> ["b32"] address 7 {
 }
 
 // CHECK-LABEL: ptx.entry @indirect(%n: u32) {
-// CHECK:         ptx.call indirect @same(%n, %f) : (!ptx.reg<b32>, !ptx.reg<b64>) -> !ptx.reg<b32>
+// CHECK:         ptx.call indirect @same(%f, %n) : (!ptx.reg<b64>, !ptx.reg<b32>) -> !ptx.reg<b32>
 // PTX-LABEL: .entry indirect(
 // PTX: mov.b64 [[f:%rd.*]], same;
 // PTX: called: .callprototype (.param .b32 _) _ (.param .b32 _);
 // PTX: call (same_result0), [[f]], (same_given0), called;
 ptx.entry @indirect(%n: u32) {
   %f = ptx.global_address "same"
-  %x = ptx.call indirect @same(%n, %f) : (!ptx.reg<b32>, !ptx.reg<b64>) -> !ptx.reg<b32>
+  %x = ptx.call indirect @same(%f, %n) : (!ptx.reg<b64>, !ptx.reg<b32>) -> !ptx.reg<b32>
   ptx.ret
 }
