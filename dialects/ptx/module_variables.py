@@ -114,9 +114,10 @@ class GlobalOp(FieldsOp):
 
 
 def _by_word(names: Attribute | None) -> dict[int, str]:
+    known = names.data.items() if isinstance(names, DictionaryAttr) else ()
     return {
         int(word): name.data
-        for word, name in (names.data if isinstance(names, DictionaryAttr) else {}).items()
+        for word, name in known
         if word.isdecimal() and isinstance(name, StringAttr)
     }
 

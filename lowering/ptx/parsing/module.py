@@ -96,7 +96,9 @@ class _ModuleReading:
                 for other in taken:
                     other.is_kept = False
                 return
-            function.address = number(self._scope.names[callee.name].position)
+            symbol = self._scope.names[callee.name]
+            assert isinstance(symbol, Symbol)
+            function.address = number(symbol.position)
 
     def _add(self, following: Iterator[PtxStatement]) -> None:
         aliases = list[list[str]]()
