@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, gpu
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
@@ -14,9 +14,12 @@ from tilewright.dialects.ancestors import ancestors, descendants, enclosing
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import functions
-from tilewright.dialects.ptx.control_flow import BraOp, EntryOp
+from tilewright.dialects.ptx.calls import TrapOp
+from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.registers import LocalAddressOp
+from tilewright.dialects.ptx.module_variables import GlobalAddressOp
+from tilewright.dialects.ptx.registers import ConstOp, LocalAddressOp, UndefOp
+from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.dialects.ptx.types import B64
 from tilewright.source.diagnostic import OpError
@@ -35,8 +38,13 @@ class InlineCallsPass(ModulePass):
     name = "inline-calls"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        taken = [one for one in descendants(op, functions.FuncOp) if one.address is not None]
+        for call in descendants(op, functions.CallOp):
+            if call.indirect is not None:
+                _compare(call, taken)
+        _number(op, taken)
         calls = list(filter(_has_body, _calls(op)))
-        callees = {callee_of(call) for call in calls}
+        callees = {callee_of(call) for call in calls} | {one for one in taken if one.body.blocks}
         for call in calls:
             if callees.isdisjoint(ancestors(call)):
                 _inline(call, ())
@@ -66,6 +74,40 @@ def _has_body(call: Call) -> bool:
     """False for a `ptx.call` of what is known elsewhere alone."""
     function = call.function if isinstance(call, functions.CallOp) else None
     return function is None or bool(function.body.blocks)
+
+
+def _compare(call: functions.CallOp, taken: Sequence[functions.FuncOp]) -> None:
+    """Let a call of an address be one of each function that it may be of; of another one it
+    traps."""
+    callee, block, (address, *arguments) = call.function, call.parent, call.arguments
+    assert callee is not None and block is not None and block.parent is not None
+    following = block.split_before(call, arg_types=call.result_types)
+    passed = callee.parameters, callee.returns
+    for one in taken:
+        if (one.parameters, one.returns) != passed or one.address is None:
+            continue
+        there, other = Block(), Block()
+        direct = functions.CallOp(arguments, call.result_types, SymbolRefAttr(one.sym_name),
+                                  uniform=call.uniform is not None)  # fmt: skip
+        there.add_ops((direct, BraOp(following, direct.results)))
+        known = ConstOp(one.address.value.data, "b64")
+        is_one = SCALAR_OPS["setp"].of("eq.u64", (address, known.result))
+        block.add_ops((known, is_one, CondBraOp(is_one.results[0], there, other)))
+        Rewriter.insert_block((there, other), BlockInsertPoint.before(following))
+        block = other
+    nothing = [UndefOp(result.type) for result in call.returned]
+    trap = TrapOp()
+    trap.location = call.location
+    block.add_ops((trap, *nothing, BraOp(following, [op.result for op in nothing])))
+    Rewriter.replace_op(call, [], following.args)
+
+
+def _number(module: ModuleOp, taken: Sequence[functions.FuncOp]) -> None:
+    """Let the addresses of functions be numbers."""
+    numbers = {one.sym_name.data: one.address.value.data for one in taken if one.address}
+    for op in descendants(module, GlobalAddressOp) if numbers else ():
+        if (address := numbers.get(op.variable.data)) is not None:
+            Rewriter.replace_op(op, ConstOp(address, "b64"))
 
 
 def _branch(call: Call, dest: Block, values: Sequence[SSAValue]) -> Operation:

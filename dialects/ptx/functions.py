@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     UnitAttr,
 )
+from xdsl.ir import Operation
 from xdsl.irdl import (
     opt_prop_def,
     prop_def,
@@ -32,7 +33,7 @@ from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B64, RegType, reg
 
 _NUMBERS = "b8", "b16", "b32", "b64", "f32", "f64"
 _NUMBER = "|".join(_NUMBERS)
@@ -86,7 +87,8 @@ class FuncOp(PtxOp):
 
     `bytes16_8 f64+0 b32+8` are 16 bytes aligned to 8, of which eight are one value and four from
     the eighth on another one. `linkage` is `.visible`, `.weak` or `.extern`, `local` the memory
-    of each thread that the function has for itself.
+    of each thread that the function has for itself, `address` the number that its address is
+    where it runs, if something takes it.
     """
 
     sym_name = prop_def(SymbolNameConstraint())
@@ -96,6 +98,7 @@ class FuncOp(PtxOp):
     local = opt_prop_def(NUMBER)
     local_align = opt_prop_def(NUMBER)
     noreturn = opt_prop_def(UnitAttr)
+    address = opt_prop_def(NUMBER)
 
     body = region_def()
 
@@ -103,7 +106,8 @@ class FuncOp(PtxOp):
 
     assembly_format = (
         "$sym_name $parameters `->` $returns (`linkage` $linkage^)? (`local` $local^)?"
-        " (`align` $local_align^)? (`noreturn` $noreturn^)? attr-dict-with-keyword $body"
+        " (`align` $local_align^)? (`noreturn` $noreturn^)? (`address` $address^)?"
+        " attr-dict-with-keyword $body"
     )
 
     def verify_(self) -> None:
@@ -122,10 +126,22 @@ class FuncOp(PtxOp):
         return BASELINE if self.noreturn is None else needs("sm_70 6.4")
 
 
+FUNCTIONS = "ptx.functions"
+"""The attribute of a variable that has addresses of functions: their names by the numbers of words
+of 64 bits, which are the numbers that these are."""
+
+
+def addressed(op: Operation, name: str) -> bool:
+    """True where a name is that of a function of the module whose address is taken."""
+    function = symbol(op, name)
+    return isinstance(function, FuncOp) and function.address is not None
+
+
 @fields_op("ptx.call")
 class CallOp(PtxOp):
     """Call a function of the module: `call (results), name, (arguments)`, with `uniform` by all
-    threads of the warp: `call.uni`. PTX ISA 9.7.12.5.
+    threads of the warp: `call.uni`. An `indirect` call is of any function that passes the same,
+    whose address is the first argument. PTX ISA 9.7.12.5.
 
     ```mlir
     %y = ptx.call @twice(%x) uniform : (!ptx.reg<b32>) -> !ptx.reg<b32>
@@ -138,9 +154,10 @@ class CallOp(PtxOp):
     arguments = var_operand_def(RegType)
     returned = var_result_def(RegType)
     uniform = opt_prop_def(UnitAttr)
+    indirect = opt_prop_def(UnitAttr)
 
     assembly_format = (
-        "$callee `(` $arguments `)` (`uniform` $uniform^)? attr-dict `:`"
+        "(`indirect` $indirect^)? $callee `(` $arguments `)` (`uniform` $uniform^)? attr-dict `:`"
         " functional-type($arguments, $returned)"
     )
 
@@ -153,10 +170,11 @@ class CallOp(PtxOp):
     def verify_(self) -> None:
         if (function := self.function) is None:
             raise self.fail(f"a ptx.func of the module, got {self.callee}")
-        for given, variables in (
-            (self.arguments, function.parameters), (self.returned, function.returns)
+        address = [] if self.indirect is None else [B64]
+        for given, first, variables in (
+            (self.arguments, address, function.parameters), (self.returned, [], function.returns)
         ):  # fmt: skip
-            legal = [part.register for part in parts_of(variables)]
+            legal = first + [part.register for part in parts_of(variables)]
             if [*given.types] != legal:
                 raise self.fail(f"registers {_listed(legal)} of {self.callee}, got "
                                 f"{_listed(given.types)}")  # fmt: skip

@@ -54,7 +54,7 @@ class TryWaitParityOp(atom.Waits, MbarrierOp):
 
 TWO_WAYS = "ptx.two_ways"
 """The attribute of a wait that leaves its loop by a branch of its own, and goes round by another,
-in the text that it was read from."""
+in the text that it was read from: `bra` or `bra.uni`."""
 
 
 @fields_op("ptx.mbarrier.ask", *rows.MBARRIER_ASK)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i8,
 )
+from xdsl.ir import Attribute
 from xdsl.irdl import opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.hints import isa
@@ -20,6 +21,7 @@ from tilewright.dialects.ancestors import symbol, symbol_table
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
+from tilewright.dialects.ptx.functions import FUNCTIONS, addressed
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import B64
@@ -78,13 +80,7 @@ class GlobalOp(FieldsOp):
     @property
     def named(self) -> dict[int, str]:
         """The variables whose addresses are added to words, by the number of the word."""
-        if self.names is None:
-            return {}
-        return {
-            int(word): name.data
-            for word, name in self.names.data.items()
-            if word.isdecimal() and isinstance(name, StringAttr)
-        }
+        return _by_word(self.names)
 
     @property
     def content(self) -> bytes:
@@ -96,10 +92,16 @@ class GlobalOp(FieldsOp):
         content = self.content
         space = ".global" if self.constant is None else ".const"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
-        if names := self.named:
+        functions = {
+            word: name for word, name in _by_word(self.attributes.get(FUNCTIONS)).items()
+            if addressed(self, name)
+        }  # fmt: skip
+        if (names := self.named) or functions:
             numbers = struct.unpack(f"<{len(content) // 8}Q", content)
             words = (
-                f"generic({names[place]})+{number}" if place in names else str(number)
+                f"generic({names[place]})+{number}"
+                if place in names
+                else functions.get(place, str(number))
                 for place, number in enumerate(numbers)
             )
             head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",
@@ -111,9 +113,18 @@ class GlobalOp(FieldsOp):
         return f"{head} = {{\n" + ",\n".join(", ".join(map(str, row)) for row in rows) + "};\n"
 
 
+def _by_word(names: Attribute | None) -> dict[int, str]:
+    known = names.data.items() if isinstance(names, DictionaryAttr) else ()
+    return {
+        int(word): name.data
+        for word, name in known
+        if word.isdecimal() and isinstance(name, StringAttr)
+    }
+
+
 @fields_op("ptx.global_address", MOV["b64"])
 class GlobalAddressOp(MoveOp):
-    """The address of a module's variable: `mov.b64 d, g`.
+    """The address of a module's variable, or function: `mov.b64 d, g`.
 
     ```mlir
     %0 = ptx.global_address "g"
@@ -128,7 +139,7 @@ class GlobalAddressOp(MoveOp):
     result = result_def(B64)
 
     def verify_(self) -> None:
-        if symbol_table(self) is not None and not isinstance(
-            symbol(self, name := self.variable.data), GlobalOp
-        ):
+        name = self.variable.data
+        is_known = isinstance(symbol(self, name), GlobalOp) or addressed(self, name)
+        if symbol_table(self) is not None and not is_known:
             raise self.fail(f"a ptx.global of the module, got '{name}', which none is")

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import (
     NameLoc,
     StringAttr,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.ptx import registers
@@ -34,7 +34,7 @@ from tilewright.dialects.ptx.registers import NAMED
 from tilewright.dialects.ptx.types import B64, KINDS, PRED
 from tilewright.dialects.ptx.wgmma import WgmmaFenceOp, WgmmaOp
 from tilewright.lowering.ptx.edges import Edge, edges_of
-from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes
+from tilewright.lowering.ptx.instructions import InstructionPrinter, Shapes, immediate
 from tilewright.lowering.ptx.one_instruction import ONE_INSTRUCTION, one_instruction
 from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
@@ -262,7 +262,7 @@ class BodyText:
             raise OpError(op, f"'{op.name}' has no PTX text")
 
     def _call(self, op: CallOp) -> None:
-        """Declare what is passed, store it, call, and load what is read of what is returned."""
+        """Declare what is passed, store it, call, and load what is returned."""
         function, name = op.function, op.callee.string_value()
         assert function is not None
         given, returned = (
@@ -275,10 +275,19 @@ class BodyText:
             for kind, place in zip(kinds, (*given, *returned), strict=True)
         )
         self.line(f"{{{declared}", op)
-        self.store(op.arguments, function.parameters, given)
+        prototype, arguments = "", op.arguments
+        if op.indirect is not None:
+            address, *arguments = arguments
+            name, prototype = self.register(address), ", called"
+            results, inputs = (
+                ", ".join(variable(kind.data, "_") for kind in some)
+                for some in (function.returns, function.parameters)
+            )
+            self.line(f"called: .callprototype ({results}) _ ({inputs});")
+        self.store(arguments, function.parameters, given)
         results = f"({', '.join(returned)}), " if returned else ""
         passed = f", ({', '.join(given)})" if given else ""
-        self.line(f"call{'.uni' if op.uniform else ''} {results}{name}{passed};")
+        self.line(f"call{'.uni' if op.uniform else ''} {results}{name}{passed}{prototype};")
         self.load(op.returned, function.returns, returned)
         self.line("}")
 
@@ -287,15 +296,17 @@ class BodyText:
     ) -> None:
         """Store what is passed in variables."""
         for value, part in zip(values, parts_of(variables), strict=True):
-            place = f"{names[part.variable]}+{part.offset}"
-            self.line(f"st.param.{part.type} [{place}], {self.register(value)};")
+            place, owner = f"{names[part.variable]}+{part.offset}", value.owner
+            alone = isinstance(owner, registers.ConstOp) and not needs_register(owner, self._shapes)
+            word = immediate(owner, part.type) if alone else self.register(value)  # type: ignore[arg-type]
+            self.line(f"st.param.{part.type} [{place}], {word};")
 
     def load(
         self, values: Iterable[SSAValue], variables: Iterable[StringAttr], names: Sequence[str]
     ) -> None:
-        """Load what something reads of what is passed in variables."""
+        """Load what is passed in variables, parameters where something reads them."""
         for value, part in zip(values, parts_of(variables), strict=True):
-            if value.first_use is not None:
+            if value.first_use is not None or isinstance(value, OpResult):
                 place = f"{names[part.variable]}+{part.offset}"
                 self.line(f"ld.param.{part.type} {self.register(value)}, [{place}];")
 
@@ -337,8 +348,11 @@ class BodyText:
         self.line("{ .reg .pred done;", op)
         self.line("again:")
         self.line(text)
-        two = "@done bra.uni over; bra.uni again; over: }"
-        self.line(two if TWO_WAYS in op.attributes else "@!done bra again; }")
+        match op.attributes.get(TWO_WAYS):
+            case StringAttr(data=branch):
+                self.line(f"@done {branch} over; {branch} again; over: }}")
+            case _:
+                self.line("@!done bra again; }")
 
     def _settle(self, op: WgmmaOp) -> None:
         """Copy c where it is needed later and so could not have the registers of d."""

@@ -18,7 +18,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.frozen import frozen, frozen_entity
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
-from tilewright.dialects.ptx.functions import FuncOp
+from tilewright.dialects.ptx.functions import CallOp, FuncOp, RetOp
 from tilewright.dialects.ptx.instruction import Item, PtxOp, SharedPlace
 from tilewright.dialects.ptx.registers import NAMED, ConstOp
 from tilewright.dialects.ptx.types import RegType
@@ -72,9 +72,10 @@ class Shape:
             for index in range(len(op.operands))
         ]
         immediates = [bool(ways) and all(ways) for ways in literals]
-        if isinstance(op, BraOp | CondBraOp):
-            # The moves on its way are constants as well.
-            immediates = [index >= isinstance(op, CondBraOp) for index in range(len(immediates))]
+        if isinstance(op, BraOp | CondBraOp | CallOp | RetOp):
+            # The moves on its way are constants as well, and so is what is passed.
+            begin = isinstance(op, CondBraOp) or "indirect" in op.properties
+            immediates = [index >= begin for index in range(len(immediates))]
         end = "" if alike.mnemonic.endswith("}") else ";"
         return cls(
             f"{alike.mnemonic.replace('%', '%%')}{operands}{end}",

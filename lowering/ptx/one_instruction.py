@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 
@@ -14,7 +15,8 @@ ONE_INSTRUCTION = "ptx.one_instruction"
 for the values that they read of no other of them, and `=0` on for the result of the op there."""
 _PLACE = re.compile(r"([%=])(\d+)")
 _NEEDS = (
-    (re.compile(r"set\..*bf16"), needs("sm_90 7.8")),
+    (re.compile(r"(set|cvt)\..*bf16"), needs("sm_90 7.8")),
+    (re.compile(r"lop3\.(and|or)"), needs("sm_70 8.2")),
     (re.compile(r"set\..*[us]\d\d\.f16"), needs("sm_70 6.5")),
 )
 """The targets and versions of instructions that need more than their ops. PTX ISA 9.7.7.1."""
@@ -48,20 +50,19 @@ def _values(ops: Sequence[Operation]) -> dict[str, SSAValue]:
 
 
 def mark(
-    ops: Sequence[Operation], mnemonic: str, results: Sequence[SSAValue | str],
-    sources: Sequence[SSAValue | str],
+    block: Block, before: Operation | None, text: str, values: Sequence[SSAValue]
 ) -> None:  # fmt: skip
-    """Let ops be one instruction, whose operands are values, or constants as they are written; not
+    """Let the ops of a block behind one be one instruction, with `{}` for each of its values; not
     where others are read too, or it gives what none of the ops does."""
+    ops = [*takewhile(lambda op: op is not before, reversed(block.ops))][::-1]
     places = {value: place for place, value in _values(ops).items()}
-    words = [one if isinstance(one, str) else places.pop(one, None) for one in (*results, *sources)]
-    if None in words or any(place[0] == "%" for place in places.values()):
-        return
-    dest, others = "|".join(map(str, words[: len(results)])), words[len(results) :]
-    text = f"{len(ops)} {mnemonic} {', '.join(map(str, (dest, *others)))}"
-    for op in ops[:-1]:
-        op.attributes[ONE_INSTRUCTION] = UnitAttr()
-    ops[-1].attributes[ONE_INSTRUCTION] = StringAttr(text)
+    if places.keys() >= {*values} and not any(
+        place[0] == "%" and value not in values for value, place in places.items()
+    ):
+        for op in ops[:-1]:
+            op.attributes[ONE_INSTRUCTION] = UnitAttr()
+        text = text.format(*map(places.__getitem__, values))
+        ops[-1].attributes[ONE_INSTRUCTION] = StringAttr(f"{len(ops)} {text}")
 
 
 def one_instruction(first: Operation) -> OneInstruction | None:

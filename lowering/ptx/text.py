@@ -55,6 +55,10 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
         *(KernelText(entry, shapes, taken) for entry in entries),
     )
     texts = [body.text() for body in bodies]
+    declared = [
+        f"\n{body.declared()};\n" for body in bodies
+        if isinstance(body, FunctionText) and body.function.address
+    ]  # fmt: skip
     required = [op.requirement() for op in (*functions, *entries)]
     required += [shape.requirement for shape in set(shapes.values())]
     required += [need for body in bodies for need in body.required]
@@ -66,6 +70,7 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     return (
         "// tilewright: PTX\n"
         f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
+        + "".join(declared)
         + "".join(f"\n{variable.text()}" for variable in variables)
         + "".join(f"\n{text}" for text in texts)
     )
@@ -147,9 +152,10 @@ class FunctionText(BodyText):
         super().__init__(function, shapes, taken, names)
 
     def text(self) -> str:
-        return super().text() if self.function.body.blocks else f"{self._declared()};\n"
+        return super().text() if self.function.body.blocks else f"{self.declared()};\n"
 
-    def _declared(self) -> str:
+    def declared(self) -> str:
+        """Its head, which says what it is of."""
         function, names = self.function, self._parameter_names
         given, returned = (
             ", ".join(variable(kind.data, name) for kind, name in zip(kinds, some, strict=False))
@@ -163,7 +169,7 @@ class FunctionText(BodyText):
         return f"{linkage}.func {returned}{self.name}({given}){ends}"
 
     def _head(self) -> str:
-        return f"{self._declared()}\n{{\n"
+        return f"{self.declared()}\n{{\n"
 
     def _parameters(self) -> None:
         arguments = self.function.body.blocks[0].args

@@ -23,12 +23,13 @@ def _call(mnemonic: str) -> ReadingRule:
                 f"expected a call of a function of the text, got {' '.join(text.split())}"
             )
         results, given = passed(match, callee, reader.scope, reader.position)
-        values = read_parts(reader, given, parts_of(function.parameters))
+        values = [reader.take(match[4], "b64")] if match[4] else []
+        values += read_parts(reader, given, parts_of(function.parameters))
         parts = parts_of(function.returns)
         made = reader.add(
             CallOp(
                 values, [part.register for part in parts], SymbolRefAttr(callee.name),
-                uniform=mnemonic == "call.uni",
+                uniform=mnemonic == "call.uni", indirect=match[4] is not None,
             )
         )  # fmt: skip
         for part, value in zip(parts, made.results, strict=True):

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
 from tilewright.lowering.ptx.one_instruction import mark
 from tilewright.lowering.ptx.parsing.instructions import composes, pieces, resizing, rule_of
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import Value, Variable
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
 
 _SET = r"set(\.\w+(?:\.and|\.or|\.xor)?(?:\.ftz)?)\."
 _PLACES: Mapping[str, str] = {
@@ -47,6 +48,7 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
         (_SET + r"f32\.((?!b?f16)\w+)", r"setp\1.\2 s, {rest}", "selp.f32 {0}, 1.0, 0.0, s"),
         (_SET + r"f16\.((?!\w+x2|bf16)\w+)", r"setp\1.\2 s, {rest}", "selp.b16 {0}, 0x3C00, 0, s"),
         (_SET + r"bf16\.((?!\w+x2)\w+)", r"setp\1.\2 s, {rest}", "selp.b16 {0}, 0x3F80, 0, s"),
+        (r"selp\.s(\d+)", r"selp.b\1 {0}, {rest}"),
         (r"slct\.ftz(\.\w+)\.f32", "cvt.ftz.f32.f32 f, {3}", r"slct\1.f32 {0}, {1}, {2}, f"),
         (r"mad(24)?\.hi\.sat\.s32", r"mul\1.hi.s32 x, {1}, {2}", "add.sat.s32 {0}, x, {3}"),
         *(  # 9.7.18.2
@@ -162,7 +164,7 @@ def _in_turn(mnemonic: str, rules: Sequence[tuple[ReadingRule, str]]) -> Reading
                 one.read(reader, filled)
         values = [(name, reader.value(place)) for place, name in results.items()]
         reader.scope = outer
-        if mnemonic.startswith("set"):
+        if dest.kind != "address":
             _mark(reader, before, mnemonic, [value for _, value in values], given)
         for name, value in values:
             reader.give(name, value)
@@ -175,17 +177,13 @@ def _mark(
     sources: Sequence[str],
 ) -> None:  # fmt: skip
     """Let the ops behind one be one instruction, if its operands are registers and numbers."""
-    ops = list[Operation]()
-    last = reader.block.last_op
-    while last is not None and last is not before:
-        ops.append(last)
-        last = last.prev_op
-    named = [reader.scope.find(source) for source in sources]
-    operands = [
-        reader.value(source) if isinstance(one, Variable) else source
-        for source, one in zip(sources, named, strict=True)
-    ]
-    known = [one for one in (*results, *operands) if isinstance(one, SSAValue)]
-    numbers = [one for one in operands if isinstance(one, str) and one[:1] in "-0123456789"]
-    if len(known) + len(numbers) == len(results) + len(sources):
-        mark(ops[::-1], mnemonic, known[: len(results)], operands)  # type: ignore[arg-type]
+    named = [isinstance(reader.scope.find(source), Variable) for source in sources]
+    values = [*results, *map(reader.value, compress(sources, named))]
+    words = ["{}" if is_named else source for source, is_named in zip(sources, named, strict=True)]
+    if all(word[0] in "{-0123456789" for word in words):
+        text = ", ".join(("|".join(["{}"] * len(results)), *words))
+        alone = [
+            value.value(reader.block) if isinstance(value, ListedRegister) else value
+            for value in values
+        ]
+        mark(reader.block, before, f"{mnemonic} {text}", alone)

@@ -53,8 +53,8 @@ class BodyPart:
 
 def waits(statements: Sequence[PtxStatement]) -> Iterable[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
-    instruction with the result `_`, as `ptx.mbarrier.try_wait.parity` is, or `__` if two branches
-    are in it, behind its label where others go there."""
+    instruction with the result `_`, as `ptx.mbarrier.try_wait.parity` is, or `_.bra` if two are in
+    it, behind its label where others go there."""
     if not any(name.startswith(_TRY_WAIT) for name in {one.name for one in statements}):
         return statements
     return _waits(statements)
@@ -72,7 +72,7 @@ def _waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
                 asked = loop[1]
                 if ways[statement.text] > 0:
                     yield statement
-                dest = "_" if length == 3 else "__"
+                dest = "_" if length == 3 else f"_.{loop[2].name}"
                 yield asked._replace(text=f"{dest},{asked.text.partition(',')[2]}")
                 place += length
                 continue
@@ -113,7 +113,8 @@ class Flow:
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
         """Add the statements of a body. Raises PtxError."""
-        body = without_tables(body, self._of_prototype)
+        kept = [name for name, callee in self.callees.items() if callee.is_kept]
+        body = without_tables(body, self._of_prototype, kept)
         targets = {
             label for one in body
             if one.name in ("bra", "bra.uni") for label in NAMES.findall(one.text)

@@ -5,7 +5,7 @@ import re
 from functools import cache, partial
 from typing import Any
 
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -310,11 +310,11 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
     once = by_fields(mbarrier.AskOp, {"form": mnemonic.partition(".")[2]}, operands)
 
     def rule(reader: Reader, operands: str) -> None:
-        two_ways = operands.startswith("__,")
-        operands = operands[two_ways:]
-        (loop if operands.startswith("_,") else once).read(reader, operands)
-        if two_ways and (wait := reader.block.last_op):
-            wait.attributes[mbarrier.TWO_WAYS] = UnitAttr()
+        dest, _, rest = operands.partition(",")
+        dest, _, branch = dest.partition(".")
+        (loop if dest == "_" else once).read(reader, f"{dest},{rest}")
+        if branch and (wait := reader.block.last_op):
+            wait.attributes[mbarrier.TWO_WAYS] = StringAttr(branch)
 
     return ReadingRule(rule)
 

@@ -11,6 +11,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import (
     shared_memory_limit,
 )
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
+from tilewright.dialects.fields import number
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.functions import FuncOp
 from tilewright.lowering.ptx.parsing.functions import FunctionReading
@@ -19,7 +20,7 @@ from tilewright.lowering.ptx.parsing.kernels import (
     Source,
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.signatures import Callee, parameters, signature
+from tilewright.lowering.ptx.parsing.signatures import Callee, parameters, signature, types_of
 from tilewright.lowering.ptx.parsing.statements import (
     NAMES,
     PtxError,
@@ -63,6 +64,8 @@ class _ModuleReading:
             taken = {*NAMES.findall(" ".join(_ADDRESSES.findall(plain)))}
             for callee in self._callees.values():
                 callee.is_taken = callee.name in taken
+            if ".calltargets" not in plain:
+                self._keep()
 
     def kernels(self) -> Iterator[EntryOp]:
         """The kernels."""
@@ -77,6 +80,25 @@ class _ModuleReading:
         own = [one for one in self._functions.values() if one is not None and one.body.blocks]
         known = filter(None, map(self._functions.get, self._callees))
         return [*(one for one in known if not one.body.blocks), *own]
+
+    def _keep(self) -> None:
+        """Let calls of addresses be calls, if all functions that they may be of are functions by
+        themselves, and those of one prototype pass the same parts."""
+        passed = dict[str, object]()
+        taken = [callee for callee in self._callees.values() if callee.is_taken]
+        for callee in taken:
+            callee.is_kept = True
+        for callee in taken:
+            types, function = str(types_of(signature(callee.head))), callee.function
+            parts = function and (function.parameters, function.returns)
+            if function is None or passed.setdefault(types, parts) != parts:
+                self._functions.clear()
+                for other in taken:
+                    other.is_kept = False
+                return
+            symbol = self._scope.names[callee.name]
+            assert isinstance(symbol, Symbol)
+            function.address = number(symbol.position)
 
     def _add(self, following: Iterator[PtxStatement]) -> None:
         aliases = list[list[str]]()

@@ -11,6 +11,7 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
+from tilewright.lowering.ptx.one_instruction import mark
 from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, constant_bits
@@ -75,11 +76,14 @@ def _byte(reader: Reader, names: list[str], known: list[int | None]) -> SSAValue
     if None not in known:
         return reader.constant(constant, "b16")
     place = known.index(None)
-    byte = reader.take(names[place], "b8")
+    byte, before = reader.take(names[place], "b8"), reader.block.last_op
     twice = reader.result(registers.PackOp(byte, byte))
     kept = reader.constant(0xFF << 8 * place, "b16")
     alone = reader.scalar("and.b16", twice, kept)
-    return reader.scalar("or.b16", alone, reader.constant(constant, "b16"))
+    whole = reader.scalar("or.b16", alone, reader.constant(constant, "b16"))
+    words = ", ".join("{}" if bits is None else str(bits % 256) for bits in known)
+    mark(reader.block, before, f"mov.b16 {{}}, {{{{{words}}}}}", (whole, byte))
+    return whole
 
 
 def _unpack(reader: Reader, names: list[str], whole: SSAValue) -> None:

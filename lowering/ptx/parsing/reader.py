@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.ptx.cluster import MapaLeaderOp, RankOp
+from tilewright.dialects.ptx.control_flow import PragmaOp
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.module_variables import GlobalAddressOp
 from tilewright.dialects.ptx.registers import (
@@ -268,6 +269,8 @@ class Reader:
                 return self.result(GlobalAddressOp(symbol.name))
             case "param" if symbol.value is not None and symbol.size is not None:
                 return symbol.value
+            case "func" if self.callees[symbol.name].is_kept:
+                return self.result(GlobalAddressOp(symbol.name))
             case "func":
                 return self.constant(symbol.position, "b64")
             case _:
@@ -302,7 +305,10 @@ class Reader:
                 value.value(self.block) if isinstance(value, ListedRegister) else value, kind
             )
         else:
-            register = self.take(base, kind)
+            pragma, register = self.block.last_op, self.take(base, kind)
+            if isinstance(pragma, PragmaOp):  # it says something of the access
+                pragma.detach()
+                self.block.add_op(pragma)
         if register.type == B32 and isinstance(named, Variable) and named.kind == "b64":
             register.owner.attributes[NAMED] = UnitAttr()  # type: ignore[union-attr]
         if apart or not offset:

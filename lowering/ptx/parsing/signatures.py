@@ -18,7 +18,9 @@ _SIGNATURE = re.compile(
     r"(?:\((?P<inputs>[^)]*)\))?(?P<rest>.*)",
     re.DOTALL,
 )
-CALL = re.compile(rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?.*", re.DOTALL)
+CALL = re.compile(
+    rf"(?:\(([^)]*)\)\s*,\s*)?({NAME})\s*(?:,\s*\(([^)]*)\))?(?:\s*, @({NAME}))?.*", re.DOTALL
+)
 
 
 def signature(statement: PtxStatement) -> re.Match[str] | None:
@@ -42,8 +44,8 @@ def types_of(head: re.Match[str] | None) -> list[list[tuple[str, str | None]]]:
 @entity
 class Callee:
     """A function that is called: its head, its statements, if it has a body, how it is read, its
-    results and parameters, and whether its address is taken. It is a `function` by itself, or its
-    body takes the place of calls."""
+    results and parameters, and whether its address is taken, and calls of it are `kept`. It is a
+    `function` by itself, or its body takes the place of calls."""
 
     name: str
     head: PtxStatement
@@ -52,6 +54,7 @@ class Callee:
     results: Sequence[re.Match[str]]
     inputs: Sequence[re.Match[str]]
     is_taken: bool = True
+    is_kept: bool = False
 
     @property
     def function(self) -> FuncOp | None:

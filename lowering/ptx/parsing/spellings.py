@@ -22,7 +22,7 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"setp\.ls\.(u\d+)", r"setp.le.\1"),
         (r"setp\.hi\.(u\d+)", r"setp.gt.\1"),
         (r"setp\.hs\.(u\d+)", r"setp.ge.\1"),
-        (r"(selp|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
+        (r"(selp(?=\.u)|slct)\.[us](\d+)(.*)", r"\1.b\2\3"),
         (r"mad(\.r[nzmp](?:\.ftz)?(?:\.sat)?\.f\d\d)", r"fma\1"),
         (r"(cvt\.r[nmpz]i(?:\.ftz)?)\.sat(\.[us](?:16|32|64)\.f\d\d)", r"\1\2"),
         (r"(cvt\.r[nmpz]i(?:\.ftz)?)(\.[us]8\.f\d\d)", r"\1.sat\2"),

@@ -2,7 +2,7 @@
 functions, as comparisons and branches. PTX ISA 9.7.12.4 and 9.7.12.5."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
@@ -18,10 +18,13 @@ Functions = Callable[[PtxStatement], Sequence[str]]
 """The names of the functions that have a prototype."""
 
 
-def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequence[PtxStatement]:
+def without_tables(
+    body: Sequence[PtxStatement], functions: Functions, kept: Collection[str]
+) -> Sequence[PtxStatement]:
     """The statements, where a branch by a table is one for each of its labels, and a call of an
     address one for each of its functions. An index beyond the labels, of which PTX says nothing,
-    goes to the last; an address of no such function traps. Raises PtxError."""
+    goes to the last; an address of no such function traps. One of functions that are `kept` is a
+    call of the first with the address behind it. Raises PtxError."""
     if {one.name for one in body}.isdisjoint(_TABLES):
         return body
     tables = {
@@ -41,14 +44,18 @@ def without_tables(body: Sequence[PtxStatement], functions: Functions) -> Sequen
             plain += _ways(one, index, "u32", ways)
         elif call is not None:
             results, address, arguments, name = call.groups()
+            first, *_ = names = _table(tables, name, one)
+            if first in kept:
+                plain.append(one._replace(text=f"{results}{first}{arguments}, @{address}"))
+                continue
             past, plainly = f"$called{one.position}", one.name
             ways = [
                 (function, [(plainly, f"{results}{function}{arguments}"), ("bra", past)])
-                for function in _table(tables, name, one)
+                for function in names
             ]
             ways.append(("none", [("trap", "")]))
             plain += [*_ways(one, address, "u64", ways), one._replace(kind="label", text=past)]
-        elif one.name not in _TABLES:
+        elif one.name not in _TABLES and (one.kind, one.text in tables) != ("label", True):
             plain.append(one)
     return plain
 

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.ptx.functions import FUNCTIONS
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import constant_bits
@@ -91,13 +92,15 @@ class ModuleVariables:
         if symbol.size > _LARGEST:
             what = f"expected a variable of at most {_LARGEST} bytes, got {symbol.size}"
             raise PtxError(what, statement.position)
-        names = dict[str, Attribute]()
-        content = _content(statement, match["type"], words, symbol.size, scope, names)
+        names, functions = dict[str, Attribute](), dict[str, Attribute]()
+        content = _content(statement, match["type"], words, symbol.size, scope, names, functions)
         self.contents[symbol.name] = content
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
         op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,
                       names=DictionaryAttr(names) if names else None)  # fmt: skip
+        if functions:
+            op.attributes[FUNCTIONS] = DictionaryAttr(functions)
         op.location = location(statement.position)
         self.ops.append(op)
 
@@ -115,10 +118,10 @@ def _symbol_of(match: re.Match[str], named: re.Match[str], position: int) -> Sym
 
 def _content(
     statement: PtxStatement, type_: str, words: Sequence[str], size: int, scope: Names,
-    names: dict[str, Attribute],
+    names: dict[str, Attribute], functions: dict[str, Attribute],
 ) -> bytes:  # fmt: skip
-    """The bytes of a variable before a kernel runs, and in `names` the variables whose addresses
-    are added to them."""
+    """The bytes of a variable before a kernel runs, in `names` the variables whose addresses
+    are added to them, and in `functions` those whose addresses are in it."""
     content = b""
     if not re.fullmatch(r"[bsuf](8|16|32|64|128)", type_):
         what = f"expected a type of numbers, such as .b32, got .{type_}"
@@ -135,6 +138,7 @@ def _content(
         bits: int | None
         if address and isinstance(named, Symbol) and named.space == "func":
             bits = named.position
+            functions[str(len(content) // 8)] = StringAttr(named.name)
         elif (
             address and isinstance(named, Symbol)
             and (named.space == "global" or (named.space == "const" and address["generic"]))

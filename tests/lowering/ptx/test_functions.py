@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -168,3 +169,62 @@ def test_functions_from_elsewhere_are_declared_and_not_run() -> None:
     assert ".extern .func (.param .b32 twice_result0) twice(.param .b32 twice_0);\n" in again
     with pytest.raises(tw.CompileError, match="expected a function with a body, or one of vprintf"):
         run(text)
+
+
+INDIRECT = """\
+.func (.param .b32 out) less(.param .b32 in);
+.global .align 8 .u64 table[3] = {twice, 0, less};
+.func (.param .b32 out) less(.param .b32 in)
+{
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [in];
+  sub.s32 %r2, %r1, 3;
+  st.param.b32 [out], %r2;
+  ret;
+}
+.visible .entry i(.param .u64 p)
+{
+  .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  setp.eq.s32 %p1, %r1, 0;
+  mov.u64 %rd3, twice;
+  @%p1 bra CALL;
+  ld.global.u64 %rd3, [table+16];
+CALL:
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], %r1;
+  proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+  call (b), %rd3, (a), proto;
+  ld.param.b32 %r2, [b]; }
+  st.global.b32 [%rd1], %r2;
+  ret;
+}
+"""
+
+
+def test_calls_of_addresses_come_back() -> None:
+    """As calls of registers, with names of functions in memory."""
+    text = FUNCTIONS + INDIRECT
+    again = module_text(parse_module(text))
+    assert ".u64 table[3] = {twice, 0, less};" in again
+    assert re.search(r"mov\.b64 %rd\d, twice;", again)
+    assert re.search(r"call \(\w+\), %rd\d, \(\w+\), called;", again) and "trap" not in again
+    assert assemble(again, "sm_80").ok and module_text(parse_module(again)) == again
+    for one in (text, again, str(parse_module(text)), tw.compile(text, arch="sm_80").ptx):
+        given = np.zeros(4, np.int32)
+        [result] = tw.interpret(one, "i", grid=(1,), block=(4,), args=[given], arch="sm_80")
+        assert result.tolist() == [0, -2, -1, 0]
+
+
+def test_what_no_function_is_alone_is_compared() -> None:
+    """Its address is a number, and so are those of all others."""
+    text = FUNCTIONS + INDIRECT.replace("sub.s32", ".shared .b32 s; st.shared.b32 [s], 0;\nsub.s32")
+    again = module_text(parse_module(text))
+    assert "called:" not in again and "twice;" not in again and "trap" in again
+    assert assemble(again, "sm_80").ok
+    given = np.zeros(4, np.int32)
+    [result] = tw.interpret(again, "i", grid=(1,), block=(4,), args=[given], arch="sm_80")
+    assert result.tolist() == [0, -2, -1, 0]

@@ -108,3 +108,48 @@ def test_results_of_a_wgmma_stay_where_they_are_computed_with(ptxas: Ptxas) -> N
         # 16 products of f16, of 0.5's high and low halves: 1.75 and 0.
         [out] = tw.interpret(one, grid=(1,), block=(128,), args=args, arch="sm_90a")
         assert out[0] == -(8 * 1.75**2 * 0.5 + 0.5)
+
+
+def test_instructions_that_are_several_ops(ptxas: Ptxas) -> None:
+    """Numbers under `selp.s16` are signed, and generic addresses of a cluster are one `mapa`."""
+    body = (
+        ".reg .b16 h, i, j; .reg .b8 b; mov.b32 {i, j}, %r3; selp.s16 h, -1, 0, %p1;\n"
+        "cvt.rzi.bf16.bf16 j, i; cvt.rzi.s32.bf16 %r4, j; mapa.u64 %rd2, %rd1, %r4;\n"
+        "cvt.rn.satfinite.e2m1x2.f32 b, %f1, %f1; mov.b16 i, {b, 0};\n"
+        "st.b16 [%rd2], h; st.b16 [%rd2+2], i;\n"
+    )
+    text = written(body, "sm_100a", ptxas)
+    assert re.search(r"selp\.s16 %h\d, -1, 0, %p1;", text)
+    assert re.search(r"mov\.b16 %h\d, \{%b1, 0\};", text)
+    assert "cvt.rzi.bf16.bf16" in text and "cvt.rzi.s32.bf16" in text and "mapa.u64" in text
+    assert not re.search(r"cvt\S*f32\.bf16|cvta|selp\.b16", text)
+
+
+def test_branches_of_waits(ptxas: Ptxas) -> None:
+    for branch in ("bra", "bra.uni"):
+        loop = (
+            f"a: mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0; @%p1 {branch} d; {branch} a; d:"
+        )
+        text = written(f"{loop}\n", "sm_90a", ptxas)
+        assert f"@done {branch} over; {branch} again; over: }}" in text
+
+
+def test_hints_of_loads(ptxas: Ptxas) -> None:
+    """A pragma stands right before the load that it says something of."""
+    body = '.pragma "used_bytes_mask 15"; ld.shared.v2.b32 {%r4, %r5}, [own];\n'
+    text = written(f"{body}st.global.b32 [%rd1], %r4;\n", "sm_90a", ptxas)
+    assert re.search(r'pragma "used_bytes_mask 15";\n\s*ld\.shared', text)
+
+
+def test_constants_that_calls_pass(ptxas: Ptxas) -> None:
+    """And what a call returns is loaded, whether something reads it or not."""
+    body = (
+        "{ .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd1;\n"
+        "st.param.b64 [b], 0; call.uni (r), vprintf, (a, b); ld.param.b32 %r4, [r]; }\n"
+    )
+    known = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n.visible"
+    module = parse_module(kernel(body, "sm_90a").replace(".visible", known))
+    text = module_text(module)
+    assert re.search(r"st\.param\.b64 \[vprintf_given1\+0\], 0;", text)
+    assert re.search(r"ld\.param\.b32 %r\d+, \[vprintf_result0\+0\];", text)
+    assert ptxas(text, "sm_90a").ok

@@ -128,7 +128,7 @@ def test_every_scalar_op_is_read_back() -> None:
     [
         ("setp.hs.u32", "setp.ge.u32"),
         ("membar.gl", "fence.sc.gpu"),
-        ("selp.s64", "selp.b64"),
+        ("selp.u64", "selp.b64"),
         ("mbarrier.init.shared::cta.b64", "mbarrier.init.shared.b64"),
         (
             "mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e4m3.e4m3.f32",

@@ -5,6 +5,8 @@
 // CHECK-NEXT:  ^{{.*}}(%x: !ptx.reg<f64>, %y: !ptx.reg<b32>):
 // CHECK-NEXT:    ptx.ret %y : !ptx.reg<b32>
 // PTX: .version 6.4
+// PTX: .func (.param .b32 same_result0) same(.param .b32 same_0);
+// PTX: .global .align 8 .u64 table[2] = {same, 0};
 // PTX: .weak .func (.param .b32 first_result0) first(.param .align 8 .b8 first_0[16])
 // PTX: ld.param.b32 [[y:%r1]], [first_0+8];
 // PTX: st.param.b32 [first_result0+0], [[y]];
@@ -47,5 +49,26 @@ ptx.entry @k(%p: u64) {
   ptx.st "global" "b32" %p, 0, %b : !ptx.reg<b64>, !ptx.reg<b32>
   ptx.call @stop() : () -> ()
   ptx.call @leave() : () -> ()
+  ptx.ret
+}
+
+// The address of a function: its name in the text, a number where it runs.
+// CHECK-LABEL: ptx.global @table align 8 dense<{{.*}}> : tensor<16xi8> {ptx.functions = {"0" = "same"}}
+// CHECK-LABEL: ptx.func @same ["b32"] -> ["b32"] address 7 {
+ptx.global @table align 8 dense<[7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<16xi8> {"ptx.functions" = {"0" = "same"}}
+ptx.func @same ["b32"] -> ["b32"] address 7 {
+^entry(%x: !ptx.reg<b32>):
+  ptx.ret %x : !ptx.reg<b32>
+}
+
+// CHECK-LABEL: ptx.entry @indirect(%n: u32) {
+// CHECK:         ptx.call indirect @same(%f, %n) : (!ptx.reg<b64>, !ptx.reg<b32>) -> !ptx.reg<b32>
+// PTX-LABEL: .entry indirect(
+// PTX: mov.b64 [[f:%rd.*]], same;
+// PTX: called: .callprototype (.param .b32 _) _ (.param .b32 _);
+// PTX: call (same_result0), [[f]], (same_given0), called;
+ptx.entry @indirect(%n: u32) {
+  %f = ptx.global_address "same"
+  %x = ptx.call indirect @same(%f, %n) : (!ptx.reg<b64>, !ptx.reg<b32>) -> !ptx.reg<b32>
   ptx.ret
 }
