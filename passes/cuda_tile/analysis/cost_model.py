@@ -102,10 +102,11 @@ _OF_WARP = 128
 """The sums of an MMA of a warp, of 16 x 8."""
 _COPYING = 24
 """The registers of a thread that only copies, where it gives up others."""
-_ISSUING = 40
-"""Those of one that issues MMAs in tensor memory, where several CTAs share a multiprocessor."""
+_ISSUING, _ISSUING_BESIDE = 56, 32
+"""Those of one that issues MMAs in tensor memory, alone and where several CTAs share a
+multiprocessor."""
 GATHERING_REGISTERS = 88
-"""Those of a thread that copies from addresses of its own, or that issues MMAs of larger tiles."""
+"""Those of a thread that copies from addresses of its own."""
 
 
 def is_asynchronous(op: Multiplication, arch: Target | None) -> bool:
@@ -364,7 +365,7 @@ def copying_registers(arch: Target | None, ctas: int) -> int:
     raised, in each of so many CTAs."""
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return _COPYING
-    return _ISSUING if ctas > 1 else GATHERING_REGISTERS
+    return _ISSUING_BESIDE if ctas > 1 else _ISSUING
 
 
 def raised_registers(
