@@ -181,7 +181,7 @@ def _resources(text: str, kernel: str) -> tuple[int, int, int, int]:
     info = r"EIATTR_{}\n(?:.*\n){{4,6}}?.*index@\({}\)\n.*\.word\s+(\w+)"
     places = [info.format(name, kernel) for name in ("REGCOUNT", "FRAME_SIZE")]
     places.append(rf"\n\.nv\.shared\.{kernel}:\n\s+\.zero\s+(\d+)")
-    own = rf"\.section\s+\.nv\.info\.{kernel},(?:(?!\.section)[\s\S])*?EIATTR_REQNTID"
+    own = rf"\.section\s+\.nv\.info\.{kernel},(?:(?!\.section\s)[\s\S])*?EIATTR_REQNTID"
     places.append(own + r"\n(?:.*\n){4,6}?.*\.word\s+(\w+)")
     registers, local, shared, threads = (
         0 if (match := re.search(place, text)) is None else int(match[1], 0) for place in places

@@ -28,6 +28,7 @@ RESOURCES = """
 """
 LAUNCHED = """
 	.section	.nv.info.k,"",@"SHT_CUDA_INFO"
+	.sectionflags	@""
 	//----- nvinfo : EIATTR_REQNTID
 	.align		4
 .L_4:
