@@ -39,19 +39,21 @@ _LINE = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(@!?\w+ +)?([A-Z][\w.]*) *(.*);")
 _TARGET = re.compile(r"\.L_x_\d+|\$[\w$]+")
 _WRITTEN = re.compile(r"(UR\d+),(?: 0x([0-9a-f]+) $)?")
 _DESCRIPTOR = re.compile(r"idesc\[(UR\d+)\]")
+_MEETING = re.compile(r"\w+, 0x([0-9a-f]+) *$")
 _SHAPE = re.compile(r"(G?)MMA\.(?:SF\.|SP\.)*(64|16|8)x?(8|\d+x)x?(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """A machine instruction: its name, the labels that it may go to, whether it may go on to the
-    next, and the multiplications of an MMA for each warp that issues it (0: its shape is in a
-    register)."""
+    next, the multiplications of an MMA for each warp that issues it (0: its shape is in a
+    register), and the threads that meet at a barrier (0: all)."""
 
     name: str
     targets: tuple[str, ...]
     goes_on: bool
     products: int
+    meeting: int
 
     @property
     def kind(self) -> str:
@@ -72,14 +74,20 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Disassembly:
-    """A kernel's machine code, its registers and bytes of local memory a thread, and the bytes of
-    its static shared memory."""
+    """A kernel's machine code, its registers and bytes of local memory a thread, the bytes of its
+    static shared memory, and its threads."""
 
     instructions: list[Instruction]
     labels: dict[str, int]
     registers: int
     local_bytes: int
     shared_bytes: int
+    all_threads: int
+
+    @property
+    def threads(self) -> int:
+        """Those that compute: others than copy do not meet them at barriers."""
+        return max(one.meeting for one in self.instructions) or self.all_threads
 
     @property
     def mbarriers(self) -> int:
@@ -131,6 +139,7 @@ class Issued(NamedTuple):
     counts: Counter[str]
     bytes: Counter[str]
     products: int
+    threads: int
 
     @classmethod
     def of(cls, code: Disassembly) -> Issued:
@@ -140,14 +149,13 @@ class Issued(NamedTuple):
         for one in code.instructions[first:last]:
             counts[one.kind] += 1
             moved[one.kind] += one.bytes
-        return cls(counts, moved, sum(one.products for one in code.instructions[first:last]))
+        products = sum(one.products for one in code.instructions[first:last])
+        return cls(counts, moved, products, code.threads)
 
     @property
     def work(self) -> int:
-        """Multiplications, or bytes that a thread loads, of tiles that TMA brought from shared
-        memory; 0: not known."""
-        loaded = self.bytes["LDG"] + self.bytes["LDGSTS"] or self.bytes["LDS"]
-        return self.products if self.counts["MMA"] else loaded
+        """Multiplications, or bytes that a thread loads; 0: not known, as of what TMA brings."""
+        return self.products if self.counts["MMA"] else self.bytes["LDG"] + self.bytes["LDGSTS"]
 
 
 def codes(text: str) -> dict[str, Disassembly]:
@@ -168,15 +176,17 @@ def codes(text: str) -> dict[str, Disassembly]:
     return kernels
 
 
-def _resources(text: str, kernel: str) -> tuple[int, int, int]:
-    """Registers, bytes of local and of shared memory."""
+def _resources(text: str, kernel: str) -> tuple[int, int, int, int]:
+    """Registers, bytes of local and of shared memory, threads."""
     info = r"EIATTR_{}\n(?:.*\n){{4,6}}?.*index@\({}\)\n.*\.word\s+(\w+)"
     places = [info.format(name, kernel) for name in ("REGCOUNT", "FRAME_SIZE")]
     places.append(rf"\n\.nv\.shared\.{kernel}:\n\s+\.zero\s+(\d+)")
-    registers, local, shared = (
+    own = rf"\.section\s+\.nv\.info\.{kernel},(?:(?!\.section\s)[\s\S])*?EIATTR_REQNTID"
+    places.append(own + r"\n(?:.*\n){4,6}?.*\.word\s+(\w+)")
+    registers, local, shared, threads = (
         0 if (match := re.search(place, text)) is None else int(match[1], 0) for place in places
     )
-    return registers, local, shared
+    return registers, local, shared, threads
 
 
 def _instruction(words: re.Match[str], constants: dict[str, int]) -> Instruction:
@@ -189,8 +199,10 @@ def _instruction(words: re.Match[str], constants: dict[str, int]) -> Instruction
     kind = name.split(".")[0]
     leaves = kind in ("BRX", "EXIT", "RET") or (kind == "BRA" and rest.startswith("`"))
     targets = _TARGET.findall(rest) if kind in ("BRA", "BRX", "CALL") else ()
+    meeting = _MEETING.search(rest) if kind == "BAR" else None
     return Instruction(name, tuple(targets), bool(predicate) or not leaves,
-                       _products(name, rest, constants))  # fmt: skip
+                       _products(name, rest, constants),
+                       0 if meeting is None else int(meeting[1], 16))  # fmt: skip
 
 
 def _products(name: str, rest: str, constants: dict[str, int]) -> int:

@@ -8,7 +8,8 @@ PATH. A line for each kernel and target, ours/theirs: registers, bytes of local 
 memory, mbarriers (a stage in flight has two), and what one warp issues in the busiest loop:
 instructions by class, bytes a thread. First
 is the ratio of issue slots for each multiplication by MMAs, for each byte that a thread loads where
-there are none. Then the largest ratios, and the class that has most of the difference. Exit status
+there are none; of all threads that compute, where TMA brings it, as both then take the same tile
+each time. Then the largest ratios, and the class that has most of the difference. Exit status
 1 where a kernel is refused.
 """
 
@@ -82,10 +83,13 @@ def beside(own: Disassembly, other: Disassembly, dynamic: int) -> Row:
     }
     for kind in CLASSES:
         row[kind] = tuple((one.bytes if kind in MOVED else one.counts)[kind] for one in pair)
-    if all(one.work for one in pair):
+    known = all(one.work for one in pair)
+    if known or all(one.threads and not one.counts["MMA"] for one in pair):
+        shares = [1 / one.work if known else one.threads for one in pair]
         ours, theirs = (
-            {kind: one.counts[kind] / one.work for kind in CLASSES} for one in pair
-        )  # fmt: skip
+            {kind: one.counts[kind] * share for kind in CLASSES}
+            for one, share in zip(pair, shares, strict=True)
+        )
         row["ratio"] = sum(ours.values()) / sum(theirs.values())
         row["most"] = max(CLASSES, key=lambda kind: ours[kind] - theirs[kind])
     return row

@@ -339,7 +339,9 @@ def _specialise(
 
     def copy() -> None:
         if registers:
-            few = GATHERING_REGISTERS if gathers else copying_registers(kernel.arch, plan.ctas)
+            entry, few = source.parent_op(), GATHERING_REGISTERS
+            if isinstance(entry, EntryOp) and not gathers:
+                few = copying_registers(entry, kernel.arch, plan.ctas)
             emitter.add(SetmaxnregOp("dec", few))
         if gathers and issued is not None:
             emitter.when(emitter.compare("lt", number, threads + WARPGROUP), gather)

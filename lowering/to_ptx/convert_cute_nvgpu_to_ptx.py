@@ -15,6 +15,7 @@ from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.types.argument import FROM, SIGNATURE, ArgumentAttr, sources_of
 from tilewright.dialects.cute.types.memref import is_memref
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.cute_nvgpu.ops import wmma
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
@@ -47,6 +48,7 @@ from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
 from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, module_variable
+from tilewright.lowering.to_ptx.pair_floats import pair_floats
 from tilewright.source.diagnostic import OpError
 
 modules_of("tilewright.lowering.to_ptx")  # Importing them fills the table of rules.
@@ -79,6 +81,8 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
     for argument in arguments:
         to[argument] = fields_of(argument.type, lambda _: next(rest))
     _lower_body(op.body, to)
+    if arch is not None and arch.supports(DATACENTER_BLACKWELL):
+        pair_floats(region)
     remove_dead(region)
     if COMPUTES_LATE in op.attributes:
         compute_late(region)

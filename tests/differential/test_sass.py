@@ -26,6 +26,18 @@ RESOURCES = """
         /*0010*/ 	.word	index@(k)
         /*0014*/ 	.word	0x00000010
 """
+LAUNCHED = """
+	.section	.nv.info.k,"",@"SHT_CUDA_INFO"
+	.sectionflags	@""
+	//----- nvinfo : EIATTR_REQNTID
+	.align		4
+.L_4:
+        /*0000*/ 	.byte	0x04, 0x10
+        /*0002*/ 	.short	(.L_7 - .L_6)
+.L_6:
+        /*0004*/ 	.word	0x00000180
+        /*0008*/ 	.word	0x00000001
+"""
 SHARED = """
 	.section	.nv.shared.k,"aw",@nobits
 .nv.shared.k:
@@ -40,7 +52,7 @@ def code(text: str) -> Disassembly:
         for place, words in enumerate(text.strip().splitlines())
     ]
     start = ['\t.section\t.text.k,"ax",@progbits', ".text.k:"]
-    return codes("\n".join([RESOURCES, *start, *lines, SHARED]))["k"]
+    return codes("\n".join([RESOURCES, LAUNCHED, *start, *lines, SHARED]))["k"]
 
 
 GROUPS = """
@@ -96,6 +108,8 @@ def test_resources():
     kernel = code(COPY.format(""))
     assert (kernel.registers, kernel.local_bytes, kernel.shared_bytes) == (42, 16, 1024)
     assert code("SYNCS.EXCH.64 URZ, [UR7], UR4\nEXIT").mbarriers == 1
+    assert kernel.threads == 384
+    assert code("BAR.SYNC.DEFER_BLOCKING 0x1, 0x80\nEXIT").threads == 128
 
 
 def test_loops():
@@ -133,3 +147,9 @@ def test_ratio():
         " 1.50 sm_90a copy: registers 42/42, local 16/16, shared 1032/1024, slots 6/4, "
         "LDG bytes 8/8, STG bytes 8/8, float 3/1, branch 1/1"
     )
+
+
+def test_ratio_of_a_tile():
+    """Slots of all threads that compute, where it came to memory by itself."""
+    ours, theirs = code("LDG.E.128 R0, [R2.64]\nEXIT"), code("BAR.SYNC 0x1, 0x80\nNOP\nNOP\nEXIT")
+    assert beside(ours, theirs, 0)["ratio"] == pytest.approx(2 * 384 / (4 * 128))

@@ -1,17 +1,21 @@
 """Integers that a tile adds to memory by numbers, as histograms do: what goes to the first bins is
 added up in shared memory, and each of them that is not zero to memory once, neighbours by
-neighbouring threads. Such additions commute, and none can be told from none of zero."""
+neighbouring threads; what has none there goes to one behind them, so that no thread branches.
+Such additions commute, and none can be told from none of zero."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial, reduce
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.memory import AtomicRMWTkoOp
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.lowering.cuda_tile.memory.memory_access import ordered
@@ -21,7 +25,10 @@ from tilewright.passes.cuda_tile.layouts.layouts import TileLayout
 
 _MOST, _LEAST = 4096, 1024
 """The bins that shared memory has at most, and the elements of a tile that pays for as many."""
-_FORM, _SIZE = "add.u32", 4
+_BEHIND = (0, 1)
+"""The bins behind the last one, of what is not to be added, and of what has none here."""
+_FORM, _SIZE, _WIDE = "add.u32", 4, 4
+"""An addition, the bytes of a bin, and how many a thread sets to zero at once."""
 
 
 def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: EntryLowering) -> bool:
@@ -36,7 +43,7 @@ def added_by_bins(op: AtomicRMWTkoOp, form: str, layout: TileLayout, kernel: Ent
     bins = min(tile_type(moved.offset).elements, _MOST)
     if tile_type(source).elements > 1 or run_of(moved.offset).counting or bins < _LEAST:
         return False
-    if bins * _SIZE > scratch.conversion_bytes - scratch.reserved:
+    if (bins + len(_BEHIND)) * _SIZE > scratch.conversion_bytes - scratch.reserved:
         return False
     with kernel.access(op, reads=True, writes=True):
         _add(op, kernel.scalar(source), kernel.elements(moved.offset, layout), bins, layout, kernel)
@@ -53,15 +60,16 @@ def _add(
     if op.mask is not None:
         masks = kernel.elements(op.mask, layout)
     addresses = kernel.elements(op.pointers, layout)
-    line = scratch.take(bins * _SIZE)
-    first = scaled(emitter, kernel.threads.number, _SIZE)
-    mine = emitter.binary("add", line, first)
-    threads = 1 << len(layout.threads)
-    offsets = range(0, bins * _SIZE, threads * _SIZE)
-    zero = emitter.constant(0, 32)
-    for offset in offsets:
-        emitter.add(address.StoreOp(mine, [zero], offset))
+    line, threads = scratch.take((bins + len(_BEHIND)) * _SIZE), 1 << len(layout.threads)
+    zero, width = emitter.constant(0, 32), min(bins // threads, _WIDE)
+    start = emitter.binary("add", line, scaled(emitter, kernel.threads.number, width * _SIZE))
+    for offset in range(0, bins * _SIZE, threads * width * _SIZE):
+        emitter.add(address.StoreOp(start, [zero] * width, offset))
+    behind = address.StoreOp(line, [zero] * len(_BEHIND), bins * _SIZE)
+    emitter.when(kernel.threads.is_first, lambda: emitter.add(behind))
     scratch.barrier()
+    first = scaled(emitter, kernel.threads.number, _SIZE)
+    mine, offsets = emitter.binary("add", line, first), range(0, bins * _SIZE, threads * _SIZE)
     with ordered(op, layout.count + len(offsets), kernel) as semantics:
 
         def add(at: SSAValue, value: SSAValue, condition: SSAValue | None, offset: int = 0) -> None:
@@ -71,17 +79,28 @@ def _add(
                 semantics=semantics,
             ))  # fmt: skip
 
-        for number, at, value, mask in zip(numbers, addresses, values, masks, strict=True):
-            width = 8 * address.bytes_of(number.type)
-            wide = emitter.resized(number, width, max(width, 32))
-            high = emitter.binary("and", wide, -bins)
-            low = emitter.resized(wide, max(width, 32), 32)
+        none, far = (emitter.binary("add", line, (bins + x) * _SIZE) for x in _BEHIND)
+        places: list[SSAValue] = []
+        for number, mask in zip(numbers, masks, strict=True):
+            bits = 8 * address.bytes_of(number.type)
+            wide = emitter.resized(number, bits, max(bits, 32))
+            low = emitter.resized(wide, max(bits, 32), 32)
+            near = emitter.compare("eq", emitter.binary("and", wide, -bins), 0)
             place = emitter.binary("add", line, scaled(emitter, low, _SIZE))
+            place = emitter.select(near, place, far)
             allowed = kernel.both(own, mask)
-            add(place, value, kernel.both(allowed, emitter.compare("eq", high, 0)))
-            add(at, value, kernel.both(allowed, emitter.compare("ne", high, 0)))
+            places.append(place if allowed is None else emitter.select(allowed, place, none))
+        for place, value in zip(places, values, strict=True):
+            add(place, value, None)
+
+        def add_far() -> None:
+            for place, at, value in zip(places, addresses, values, strict=True):
+                add(at, value, emitter.compare("eq", place, far))
+
+        last = reduce(partial(on_integers, kernel, arith.MaxUIOp), places)
+        emitter.when(emitter.compare("eq", last, far), add_far)
         scratch.written()
         to = emitter.binary("add", base, emitter.resized(first, 32, 64))
-        for offset in offsets:
-            (total,) = emitter.add(address.LoadOp(mine, [], [i32], offset)).results
+        totals = [emitter.add(address.LoadOp(mine, [], [i32], x)).results[0] for x in offsets]
+        for offset, total in zip(offsets, totals, strict=True):
             add(to, total, emitter.compare("ne", total, 0), offset)

@@ -6,6 +6,10 @@ stage of its iteration and the parity of the stage's use, and so do the loops ar
 
     for k:   wait full[stage]; wgmma; wait for the wgmmas of k - 1; release their stage;
              thread 0: wait until that stage is empty, copy what k + stages - 1 reads
+
+One stage is copied to once a product of warps has read it, behind what comes before the other one:
+
+    for k:   wait full K; Q K; release; softmax; thread 0: copy K of k + 1; wait full V; P V; ..
 """
 
 from __future__ import annotations
@@ -81,6 +85,8 @@ class Ring:
         """The stages that are released at the end of the iteration."""
         self.flying: list[MmaGroup] = []
         """The MMAs that are in flight at its end."""
+        self._read: list[LoadGroup] = []
+        """The groups whose only stage is read, and not copied to since."""
 
     @property
     def is_read_by_mmas(self) -> bool:
@@ -111,9 +117,11 @@ class Ring:
     # --- places ---
 
     def _moved(self, place: StagePlace, by: int) -> StagePlace:
-        """The place some uses on, fewer than there are stages."""
+        """The place some uses on, fewer than there are stages, or one."""
         if by == 0:
             return place
+        if self.stages == 1:
+            return self._refilled(place)
         emitter = self.kernel.emitter
         stage = emitter.binary("add", place.stage, by)
         wraps = emitter.compare("lt", emitter.constant(self.stages - 1, 32), stage)
@@ -255,6 +263,7 @@ class Ring:
         emitter, (full, _) = self.kernel.emitter, self._barriers[group]
 
         def build() -> Sequence[SSAValue]:
+            self._refill()
             emitter.add(mbarrier.WaitOp(full, [self._index(place.stage)], place.parity))
             if group.gathered:
                 emitter.add(FenceProxyAcquireOp())
@@ -282,11 +291,11 @@ class Ring:
     # --- the loop ---
 
     def before_loop(self, bounds: Range) -> None:
-        """Fill all stages but one."""
+        """Fill all stages but one, or the only one."""
         self.range, emitter = bounds, self.kernel.emitter
         fresh = self.is_fresh and emitter.block is emitter.entry
         self.is_fresh = False
-        for i in range(self.stages - 1):
+        for i in range(max(self.stages - 1, 1)):
             self._ahead(self.pipeline.groups, self._moved(self.place, i), i, fresh=fresh)
 
     def begin(self, bounds: Range) -> dict[Operation, MmaGroup]:
@@ -299,7 +308,7 @@ class Ring:
             for group in self.pipeline.groups
             if not group.trailing and not group.released_by_mma
         ]
-        if complete:
+        if complete and self.stages > 1:
             self._ahead(complete, self._refilled(before), self.stages - 1)
         return self._flights(lambda group: partial(self._follow, group, before, follows))
 
@@ -331,11 +340,20 @@ class Ring:
         if product in self.pipeline.trailing:
             self.flying.append(flight)
         for group in self._groups_of(product):
-            if not group.trailing:
+            if self.stages == 1:
+                self.release(group, self.place)
+                self._read.append(group)
+            elif not group.trailing:
                 release = partial(self.release, group, self.place)
                 if not group.alone and not group.by_threads:
                     release = partial(self._release_after, flight, release)
                 (flight.completed if group.alone else self.left).append(release)
+
+    def _refill(self) -> None:
+        """Copy what the next iteration reads to the only stage of groups that are read."""
+        if self._read:
+            self._ahead(self._read, self._refilled(self.place), 1)
+            self._read = []
 
     def _release_after(self, flight: MmaGroup, release: Callable[[], None]) -> None:
         self.kernel.groups.complete(flight)
@@ -385,6 +403,7 @@ class Ring:
         """End an iteration."""
         for release in self.left:
             release()
+        self._refill()
         self.advance()
 
     def advance(self) -> None:

@@ -71,7 +71,7 @@ class HoistedOperands(LoopPart):
             return
         staged = StagedOperand.of(layouts, name, tile.layout, tile.element)
         order, size = staged.order, staged.order.bytes
-        if 2 * (scratch.reserved + size) > shared_memory_limit(kernel.arch):
+        if scratch.reserved + size > shared_memory_limit(kernel.arch):
             return
         (base,) = scratch.lay_down([(tile.layout, tile.elements, order)])
         scratch.reserved += size

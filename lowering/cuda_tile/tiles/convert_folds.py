@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.ptx.control_flow import BY_WARPS
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     bitcast,
@@ -325,19 +326,34 @@ class _Reduction(Fold):
 
     def _in_registers(self, layout: TileLayout, columns: Columns) -> tuple[TileLayout, Columns]:
         """The elements left in a thread: the highest bit is folded first, but one result is
-        finished before the next one is begun, so that few are in registers at once."""
+        finished before the next one is begun, so that few are in registers at once; those of two
+        neighbours beside each other where instructions fold two."""
         bits = [bit for bit in reversed(self.dimension) if bit in layout.registers]
         kept = tuple(bit for bit in layout.registers if bit not in bits)
         rest = TileLayout(layout.threads, kept)
 
-        def folded(place: int, count: int) -> Sequence[SSAValue]:
+        def folded(places: Sequence[int], count: int) -> list[Sequence[SSAValue]]:
             if count == 0:
-                return [column[layout.register_at[place]] for column in columns]
-            upper = folded(place | 1 << bits[count - 1], count - 1)
-            return self.combined(upper, folded(place, count - 1))
+                registers = map(layout.register_at.__getitem__, places)
+                return [[column[register] for column in columns] for register in registers]
+            upper = folded([place | 1 << bits[count - 1] for place in places], count - 1)
+            return [*map(self.combined, upper, folded(places, count - 1))]
 
-        rows = [folded(place, len(bits)) for place in rest.places]
+        def row(place: int) -> Sequence[SSAValue]:
+            if len(bits) > 1 and self._by_two:
+                lower, upper = folded([place, place | 1 << bits[-1]], len(bits) - 1)
+                return self.combined(upper, lower)
+            return folded([place], len(bits))[0]
+
+        rows = [*map(row, rest.places)]
         return rest, [list(column) for column in zip(*rows, strict=True)]
+
+    @property
+    def _by_two(self) -> bool:
+        """True of sums for which there are instructions of two f32."""
+        arch, only = self.kernel.arch, self.op.body.block.first_op
+        paired = arch is not None and arch.supports(DATACENTER_BLACKWELL)
+        return paired and self.commutes and isinstance(only, AddFOp | MulFOp)
 
     def _between_lanes(self, columns: Columns, thread_bit: int) -> Columns:
         rows: list[list[SSAValue]] = []

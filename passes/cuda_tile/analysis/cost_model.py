@@ -102,8 +102,9 @@ _OF_WARP = 128
 """The sums of an MMA of a warp, of 16 x 8."""
 _COPYING = 24
 """The registers of a thread that only copies, where it gives up others."""
-_ISSUING = 40
-"""Those of one that issues MMAs in tensor memory, where several CTAs share a multiprocessor."""
+_ISSUING, _ISSUING_BESIDE, _FEW_FACTORS = 56, 32, 8192
+"""Those of one that issues MMAs in tensor memory, alone and where several CTAs share a
+multiprocessor, and the elements of B up to which so many do."""
 GATHERING_REGISTERS = 88
 """Those of a thread that copies from addresses of its own, or that issues MMAs of larger tiles."""
 
@@ -359,12 +360,15 @@ def copier_registers(
     return raised_registers(entry, arch, ctas, threads=threads)
 
 
-def copying_registers(arch: Target | None, ctas: int) -> int:
+def copying_registers(entry: EntryOp, arch: Target | None, ctas: int) -> int:
     """The registers of a thread that copies, or issues MMAs in tensor memory, beside those that are
     raised, in each of so many CTAs."""
     if arch is None or not arch.supports(DATACENTER_BLACKWELL):
         return _COPYING
-    return _ISSUING if ctas > 1 else GATHERING_REGISTERS
+    if ctas > 1:
+        return _ISSUING_BESIDE
+    factors = (prod(shape_of(op.rhs)[-2:]) for op in products_of(entry, arch))
+    return GATHERING_REGISTERS if max(factors, default=0) > _FEW_FACTORS else _ISSUING
 
 
 def raised_registers(
@@ -379,7 +383,8 @@ def raised_registers(
     room = _of_thread(REGISTERS, ctas * all_threads)
     if needed < room:
         return 0
-    raised = _of_thread(room * all_threads - copying_registers(arch, ctas) * WARPGROUP, threads)
+    left = copying_registers(entry, arch, ctas) * WARPGROUP
+    raised = _of_thread(room * all_threads - left, threads)
     # What products in tensor memory add to counts as needed, and stays there.
     most = _MOST_REGISTERS if arch.supports(DATACENTER_BLACKWELL) else raised
     return raised if needed <= most and raised <= _MOST_REGISTERS else None

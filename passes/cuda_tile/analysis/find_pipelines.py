@@ -274,7 +274,8 @@ def _find_readers(group: LoadGroup, loop: ForOp | None) -> None:
         and in_tensor_memory(op) is placed
         and (op.parent is block or (placed and loop is None))
     ]
-    group.alone = not group.by_threads and len(own) == len(readers)
+    group.at_once = len(own) == len(readers)
+    group.alone = group.at_once and not group.by_threads
     if block is not None and (beside := [op for op in own if op.parent is block]):
         group.product = max(beside, key=block.get_operation_index)
     if loop is not None:
@@ -389,7 +390,7 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
                 in_flight = IN_FLIGHT_OF_FEW_ROWS
             pipeline.stages = copy_stages(
                 entry, arch, total, beside, in_flight, streams=False, alone=rows
-            )
+            ) or int(_are_in_turn(pipeline) and beside + total < shared_memory_limit(arch))
         else:
             pipeline.stages, plan.ctas = stages_and_ctas(
                 entry, arch, total, beside, alone=alone, latency=in_flight, copied=copied,
@@ -400,6 +401,13 @@ def _stages_found(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, co
         few |= pipeline.stages < least
         few |= most <= _SHORT and is_alone(arch, beside + pipeline.stages * total + STORED)
     return not few or not any(group.beside for group, _ in groups)
+
+
+def _are_in_turn(pipeline: LoadPipeline) -> bool:
+    """True where MMAs of warps read the loads of a loop one after the other: one stage is copied to
+    while another one is read."""
+    groups = pipeline.groups
+    return len(groups) > 1 and all(group.by_warps and group.at_once for group in groups)
 
 
 def _stage(pipeline: LoadPipeline) -> int:

@@ -44,6 +44,8 @@ class LoadGroup:
     """True where the multiplications are in loops within that of the loads."""
     by_warps: bool = False
     """True where the multiplication is by MMAs of warps, which read fragments of the tiles."""
+    at_once: bool = False
+    """True where nobody reads the tiles behind `product`."""
 
     def waits_as(self, other: LoadGroup) -> bool:
         """True of groups that share mbarriers."""

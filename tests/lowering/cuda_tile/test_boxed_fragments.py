@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from attention_kernel import GIVEN, arguments, attention, operands, twice
 from test_warpgroups import check, product
+from tile_ir import equal_as_ptx
 
 import tilewright as tw
 from tilewright.launch import ptxas
@@ -48,4 +52,24 @@ def test_types_and_orders(types: tuple[str, str], k: int, order: str, convert: s
 def test_no_warnings_no_spills() -> None:
     kernel = tw.compile(product(("bf16", "f32"), (128, 128, 64)), "sm_121a")
     report = ptxas.assemble(kernel.ptx, "sm_121a")
+    assert report.ok and not report.warnings and report.kernels["k"].spill_stores == 0
+
+
+@pytest.mark.parametrize("trips", [0, 1, 3])
+def test_one_stage_is_copied_to_while_another_is_read(trips: int) -> None:
+    """Where memory has no room for two of keys and of values: keys of the next iteration come
+    meanwhile values are multiplied, as in a loop behind it. Nothing is spilled."""
+    text = twice(attention(128, 128, 128, GIVEN), "%sum = %acc, %max = %top")
+    options: dict[str, Any] = {"grid": (1, 1), "arch": ARCH, "schedule": trips}
+    equal_as_ptx(text, args=arguments(operands(128, 384, 128, 1), trips), **options)
+
+
+@pytest.mark.parametrize("columns, depth, barriers", [(128, 128, 4), (64, 256, 0)])
+def test_attention_without_spills(columns: int, depth: int, barriers: int) -> None:
+    """Queries are laid down once, keys and values come by one stage each where they have room."""
+    kernel = tw.compile(attention(128, columns, depth, GIVEN), ARCH)
+    loop = kernel.ptx[kernel.ptx.index("_body:") :]
+    assert kernel.ptx.count("mbarrier.init.shared") == barriers
+    assert ("st.shared" in loop[: loop.index("ex2")]) is (barriers == 0)
+    report = ptxas.assemble(kernel.ptx, ARCH)
     assert report.ok and not report.warnings and report.kernels["k"].spill_stores == 0

@@ -351,3 +351,19 @@ def test_rows_that_wrap_around_are_divided_before_the_loop() -> None:
     args = [np.arange(72, dtype=np.float32), np.zeros(128, np.float32), 50]
     left = tw.interpret(DIVIDED, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[1]
     np.testing.assert_array_equal(left, 9 * (np.arange(128) % 50) + 36)
+
+
+def test_neighbours_are_added_up_by_one_instruction() -> None:
+    """Where there is one of two f32, up to the last two of a thread's eight, in the same order."""
+    text = entry(OF_ROWS, ROWS)
+    counts = {
+        arch: [tw.compile(text, arch).ptx.count(f"add.rn.{type_} ") for type_ in ("f32x2", "f32")]
+        for arch in ("sm_90a", "sm_100a", "sm_120a")
+    }
+    assert counts == {"sm_90a": [0, 12], "sm_100a": [3, 6], "sm_120a": [0, 12]}
+    x = RNG.standard_normal((4, 248)).astype(np.float32)
+    args, grid = [x, *x.shape, x.shape[1], np.zeros(4, np.float32)], (4,)
+    sums = [tw.interpret(text, "k", level="ptx", arch=arch, grid=grid, args=args)[-1]
+            for arch in counts]  # fmt: skip
+    assert np.abs(sums[0] - x.sum(1) - 8).max() < 1e-4
+    assert sums[0].tobytes() == sums[1].tobytes() == sums[2].tobytes()

@@ -92,3 +92,12 @@ def test_a_number_in_front_of_the_first() -> None:
 def test_others_go_to_memory(element: str, mode: str) -> None:
     text = entry(parameters(element), additions(element, mode=mode))
     assert ".shared." not in tw.compile(text, "sm_90a").ptx
+
+
+def test_no_thread_branches_for_an_addition() -> None:
+    """What is not to be added, or has no bin there, has one behind the others."""
+    lines = tw.compile(entry(parameters(), additions()), "sm_90a").ptx.splitlines()
+    near = [line for line in lines if "red.relaxed.gpu.shared" in line]
+    far = [line for line in lines if "red.relaxed.gpu.global" in line]
+    assert len(near) == SIZE // 128 and not any("@" in line for line in near)
+    assert len(far) == 2 * len(near) and all("@" in line for line in far)
