@@ -37,7 +37,7 @@ class RegisterBuilder(Builder):
 
     def __init__(self, body: Region, registers: Allocation):
         super().__init__()
-        slots, read = dict[tuple[Hashable, ...], int](), _Read()
+        slots, read = dict[tuple[Hashable, ...], int](), _ReadRegisters()
         self._holding = defaultdict[Hashable, set[int]](set)
         self._registers_of: dict[int, tuple[Hashable, ...]] = {}
         for value in _values(body):
@@ -130,7 +130,7 @@ class RegisterBuilder(Builder):
         return Jump(way)
 
 
-class _Read(dict[SSAValue, int]):
+class _ReadRegisters(dict[SSAValue, int]):
     """The bits of those registers of each value that something reads, by whatever name."""
 
     def __missing__(self, value: SSAValue) -> int:
