@@ -271,6 +271,8 @@ def test_schedules_of_blocks(monkeypatch: pytest.MonkeyPatch):
         ({"takes_blocks": "alike"}, (3, 5, 1), (15, 1, 1), (3, 5, 1, 0, 15)),
         ({"takes_blocks": "alike"}, (8, 256, 1), (128, 1, 1), (8, 256, 1, 0, 2048)),
         ({"takes_blocks": "alike", "ctas": 8}, (300, 1, 1), (128, 1, 1), (300, 1, 1, 0, 300)),
+        ({"takes_blocks": "longest first"}, (8, 256, 1), (132, 1, 1), (8, 256, 1, 0, 2048)),
+        ({"takes_blocks": "longest first"}, (3, 5, 1), (15, 1, 1), (3, 5, 1, 0, 15)),
     ],
 )
 def test_grids_of_ctas(

@@ -145,13 +145,15 @@ def launched(
 ) -> list[tuple[Extents, Sequence[int]]]:
     """The grids of CTAs for a grid of blocks, of a kernel and of that for its last blocks, and what
     they are told of it; there is room for so many CTAs, without a number for one on each
-    multiprocessor. No more take blocks than have one in each turn: of 2048 blocks 128 CTAs take 16
-    turns, as 132 would, and neighbours, which share what they load, are rarely in two of them."""
+    multiprocessor. No more take blocks that are alike than have one in each turn: of 2048 blocks
+    128 CTAs take 16 turns, as 132 would, and neighbours, which share what they load, are rarely in
+    two of them."""
     entry, total = entries[0], prod(blocks)
     if not entry.takes_blocks:
         return [(checked_extents("grid", entry.grid(blocks)), ())]
     most = max((room or launcher.multiprocessors()) // entry.ctas, 1)
-    turns = most if len(entries) > 1 else ceil(total / max(ceil(total / most), 1))
+    alike = len(entries) == 1 and entry.takes_blocks == "alike"
+    turns = ceil(total / max(ceil(total / most), 1)) if alike else min(most, total)
     ends = [total - total % turns, total] if len(entries) > 1 else [total]
     return [
         (one.grid((min(end - first, turns), 1, 1)), (*blocks, first, end))
