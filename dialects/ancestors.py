@@ -38,6 +38,11 @@ def descendants(top: Operation | Region | Block, kind: Any) -> list[Any]:
     return [op for op in top.walk() if isinstance(op, kind)]
 
 
+def makers(op: Operation) -> list[Operation]:
+    """The ops whose results an op takes, an operand each."""
+    return [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+
+
 def terminator(block: Block) -> Operation:
     """The op that ends a block."""
     last = block.last_op

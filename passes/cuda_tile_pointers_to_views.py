@@ -371,9 +371,7 @@ class _View:
                 properties=properties, attributes=attributes,
             ))  # fmt: skip
             results = list(new.results)
-        for old, result in zip(op.results, results, strict=True):
-            old.replace_all_uses_with(result)
-        Rewriter.erase_op(op)
+        Rewriter.replace_op(op, (), results)
 
 
 @cache
