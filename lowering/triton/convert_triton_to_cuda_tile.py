@@ -36,6 +36,7 @@ from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
@@ -145,7 +146,7 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     those that do, their products say how many pay, but that fewer than are usual are meant where
     all have few rows."""
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
-    together, wanted = ctas.value.data if isinstance(ctas, IntegerAttr) else 1, None
+    together, wanted = integer_of(ctas, 1), None
     products = descendants(entry, Mma)
     if isinstance(warps, IntegerAttr):
         few = warps.value.data < _USUAL_WARPS

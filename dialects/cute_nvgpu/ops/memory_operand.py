@@ -1,9 +1,8 @@
 """Operands in memory: memrefs of the right space, whose layout keeps together the bytes that an
 instruction moves as one, and the matrices in shared memory that MMAs read."""
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
+from xdsl.ir import Attribute
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.tensor_memory import CELL_BITS
@@ -128,14 +127,6 @@ def _verify_major(
             f"{where} expected a swizzle of {wanted} for {major.upper()}-major {element.name}, got "
             f"layout {type_.layout.data} ({format.major_section})"
         )
-
-
-def constant_index(value: SSAValue) -> int | None:
-    """The value of an index that is a constant, or None."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
 
 
 def verify_contiguous(what: str, type_: MemRefType[Attribute], wanted: int) -> None:

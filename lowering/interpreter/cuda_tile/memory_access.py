@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
@@ -76,9 +76,7 @@ class Ordering:
 
 def semantics_of(op: Operation) -> MemoryOrderingSemantics:
     """The memory ordering of an op."""
-    number = op.properties["memory_ordering_semantics"]
-    assert isinstance(number, IntegerAttr)
-    return _SEMANTICS[number.value.data]
+    return _SEMANTICS[integer_of(op.properties["memory_ordering_semantics"])]
 
 
 def polls_memory(op: Operation) -> bool:
