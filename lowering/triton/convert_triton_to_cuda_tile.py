@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import triton
 from tilewright.dialects.ancestors import descendants
@@ -93,8 +94,7 @@ class ConvertTritonToCudaTilePass(ModulePass):
         if not entries:
             raise OpError(op, f"'{op.name}' expected a public tt.func, got none")
         for function in functions:
-            function.detach()
-            function.erase(safe_erase=False)
+            Rewriter.erase_op(function, safe_erase=False)
         for entry in entries:
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))

@@ -4,7 +4,7 @@ instruction moves as one, and the matrices in shared memory that MMAs read."""
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute
 
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.tensor_memory import CELL_BITS
 from tilewright.dialects.cute.types.memref import (
     Space,
@@ -177,9 +177,8 @@ def tmem_layout(type_: Attribute) -> tuple[Layout, int]:
 
 def _steps(mode: Layout) -> list[tuple[int, int]]:
     """The (extent, stride) pairs of a mode that move at all."""
-    pairs = zip(flatten(mode.shape), flatten(mode.stride), strict=True)
     return [
         (extent, stride)
-        for extent, stride in pairs
+        for extent, stride in mode.leaves
         if isinstance(extent, int) and isinstance(stride, int) and extent != 1
     ]

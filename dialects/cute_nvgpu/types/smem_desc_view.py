@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, parse_layout
+from tilewright.dialects.cute.int_tuple import product_each
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.types.memref import layout_type
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -157,7 +158,7 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
                 f"got {self.element_type} (others have one form in shared memory)"
             )
         layout = self.layout.data
-        shape = tuple(layout[mode].size() for mode in range(layout.rank()))
+        shape = product_each(layout.shape)
         if shape != self.extents:
             raise VerifyException(
                 f"smem_desc_view expected a layout of shape {self.rows.data}x{self.columns.data}, "
