@@ -29,6 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.program import named
 from tilewright.lowering.interpreter.share import refuse
+from tilewright.lowering.interpreter.values import spread
 
 _SEMANTICS = list(MemoryOrderingSemantics)
 _ATOMIC_OPS = frozenset(
@@ -153,7 +154,7 @@ def pointed(
 def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
     rows = max(len(addresses), len(mask))
-    return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
+    return spread(addresses, rows), spread(mask, rows)
 
 
 def unwritten(footprint: Footprint) -> BoolArray | None:
