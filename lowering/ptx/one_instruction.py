@@ -7,7 +7,6 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import users
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 
 ONE_INSTRUCTION = "ptx.one_instruction"
@@ -80,6 +79,6 @@ def one_instruction(first: Operation) -> OneInstruction | None:
     is_whole = (
         len(ops) == int(count)
         and places == {one for one in values if one[0] == "%" or one in places}
-        and all(user in ops for user in users(*inside))
+        and all(use.operation in ops for result in inside for use in result.uses)
     )
     return OneInstruction(ops, text, values) if is_whole else None

@@ -8,8 +8,8 @@ from xdsl.dialects import func, gpu
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import enclosing
+from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
-from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import OWN_MEMORY
 from tilewright.dialects.cute_nvgpu.ops import tma, warp_specialization
 from tilewright.dialects.ptx import bulk_copy
@@ -30,7 +30,7 @@ def _box_address(
     without its swizzle. Raises OpError where the start is known not to be aligned."""
     tile = to.tile(memory)
     layout = tile.layout
-    plain = outer_of(layout)
+    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
     start, known = locate(op, replace(tile, layout=plain), indices, to)
     if start is tile.address and tile.address is tile.base and known % SMEM_ALIGN:
         raise OpError(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from tile_ir import entry, run
 
@@ -310,7 +309,7 @@ def test_parts_of_a_tile_behind_a_tensor_are_not_accessed() -> None:
     assert ptx.count("setp.lt.u32") == ptx.count("setp.ne.s32") == 1
     source = np.arange(512, dtype=np.float32)
     _, left = compiled(parameters, body, [source, np.full(512, -1, np.float32)])
-    assert_array_equal(left, np.where(source < 500, source, -1))
+    np.testing.assert_array_equal(left, np.where(source < 500, source, -1))
 
 
 DIVIDED = """cuda_tile.module @m {
@@ -351,4 +350,4 @@ def test_rows_that_wrap_around_are_divided_before_the_loop() -> None:
     assert before.count("rem.s32") == 4 and "rem.s32" not in loop
     args = [np.arange(72, dtype=np.float32), np.zeros(128, np.float32), 50]
     left = tw.interpret(DIVIDED, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[1]
-    assert_array_equal(left, 9 * (np.arange(128) % 50) + 36)
+    np.testing.assert_array_equal(left, 9 * (np.arange(128) % 50) + 36)
