@@ -144,7 +144,7 @@ def _swizzled(
     """
     swizzle, outer = layout.inner, layout.offset
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
-    period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    period = swizzle.size()
     inner, free, more = _by_period(terms, period, tile, to)
     linear, known = _linear(tile, inner, to.const(0, tile.address_kind), to)
     above, within = divmod(known // tile.element_bytes + outer + more, period)

@@ -108,7 +108,7 @@ def _drawn(layout: Layout | ComposedLayout) -> Drawing:
     largest = sorted(modes, key=lambda mode: -mode.size())[:2]
     first = make_layout(*[mode for mode in modes if any(mode is kept for kept in largest)])
     composed = isinstance(layout, ComposedLayout)
-    drawing = drawing_of(ComposedLayout(layout.inner, layout.offset, first) if composed else first)
+    drawing = drawing_of(layout.with_outer(first) if composed else first)
     return replace(drawing, title=str(layout), about=f"{drawing.about}, the first {first}")
 
 

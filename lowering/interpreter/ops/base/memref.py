@@ -123,8 +123,7 @@ def place_in_shared(
     else:
         swizzle, offset = layout.inner, layout.offset
         assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
-        # The bits that the swizzle reads or changes repeat with the pattern.
-        pattern = 1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))
+        pattern = swizzle.size()
         changed = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
         last = offset + layout.cosize() - 1
         _check_addressable(op, last * width)
