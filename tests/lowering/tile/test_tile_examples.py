@@ -83,36 +83,48 @@ def test_gemm_without_tensor_cores(size: tuple[int, int, int]):
     assert_allclose(found, chain, rtol=0, atol=k * 2.0**-24)
 
 
+def halves(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, B and C of a product of f16 that is summed in f32."""
+    return matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+
+
+def keep_two_of_four(a: np.ndarray) -> None:
+    """Let two of four elements of a row be zeros."""
+    groups = a.reshape(len(a), -1, 4)
+    groups[default_rng(3).random(groups.shape).argsort(axis=-1) < 2] = 0
+
+
+def check_product(found: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    assert_allclose(found, product, rtol=0, atol=a.shape[1] * 2.0**-18)
+
+
 @pytest.mark.parametrize("size", [(256, 136, 96), (128, 1, 32)])
 def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
-    order = default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
-    a.reshape(m, k // 4, 4)[order < 2] = 0
+    a, b, c = halves(m, n, k)
+    keep_two_of_four(a)
     atom = tw.atom("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
     tiles = a.reshape(m // 16, 16, k // 32, 32).transpose(0, 2, 1, 3)
     values, metadata = tw.sparsify(tiles, atom)
     text, grid = (EXAMPLES / "tile_gemm_sm80_sparse.mlir").read_text(), (m // 128, -(-n // 128))
     arguments = (values.ravel().view(np.float16), metadata.ravel(), b, c)
     found = run(text, *arguments, threads=128, grid=grid, arch="sm_80")[3]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 @pytest.mark.parametrize("size", [(256, 136, 192), (128, 1, 64)])
 def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
-    order = default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
-    a.reshape(m, k // 4, 4)[order < 2] = 0
+    a, b, c = halves(m, n, k)
+    keep_two_of_four(a)
     atom = tw.atom("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16")
     tiles = a.reshape(m // 64, 64, k // 32, 32).transpose(0, 2, 1, 3)
     values, metadata = tw.sparsify(tiles, atom)
     stored = np.ascontiguousarray(values.transpose(0, 2, 1, 3)).reshape(m, k // 2)
     text, grid = (EXAMPLES / "tile_gemm_sm90_sparse.mlir").read_text(), (m // 128, -(-n // 128))
     found = run(text, stored, metadata.ravel(), b, c, threads=384, grid=grid, arch="sm_90a")[3]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 def test_gemm_of_batches():
@@ -133,14 +145,13 @@ def test_gemm_of_batches():
 @pytest.mark.parametrize("size", [(264, 256, 64), (200, 270, 264)])
 def test_gemm_of_pairs(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    a, b, c = halves(m, n, k)
     text, grid = (
         (EXAMPLES / "tile_gemm_sm100_2sm.mlir").read_text(),
         (-(-m // 256) * 2, -(-n // 256)),
     )
     found = run(text, a, b, c, threads=192, grid=grid, arch="sm_100a")[2]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 def blocks(scales: np.ndarray) -> np.ndarray:
