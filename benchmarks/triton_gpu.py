@@ -40,6 +40,7 @@ from measured import parser, show
 from triton_tutorials import Work, works
 
 import tilewright as tw
+from tilewright.dialects.frozen import entity, factory
 
 TUTORIALS = Path("python", "tutorials")
 SHARES = 3
@@ -89,14 +90,14 @@ def ways() -> dict[str, AbstractContextManager[None]]:
     return {"Triton": nullcontext(), "ours": tw.triton.on_gpu()}
 
 
+@entity
 class Modules:
     """The modules of kernels, by who compiles them: what autotuning finds is a module's own."""
 
-    def __init__(self, checkout: Path) -> None:
-        self.checkout = checkout
-        self.tutorials: dict[tuple[str, str], Any] = {}
-        self.packages: dict[tuple[str, str], dict[str, Any]] = {}
-        self.latest: dict[str, str] = {}
+    checkout: Path
+    tutorials: dict[tuple[str, str], Any] = factory(dict)
+    packages: dict[tuple[str, str], dict[str, Any]] = factory(dict)
+    latest: dict[str, str] = factory(dict)
 
     def module(self, home: str, by: str) -> Any:
         """A module for a compiler."""

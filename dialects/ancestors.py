@@ -5,7 +5,7 @@ from types import UnionType
 from typing import Any, TypeVar, overload
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, SymbolTable
 
 _Kind = TypeVar("_Kind")
@@ -36,6 +36,16 @@ def descendants(
 def descendants(top: Operation | Region | Block, kind: Any) -> list[Any]:
     """The ops of a kind, or of several, in an op, region or block, in the order of the text."""
     return [op for op in top.walk() if isinstance(op, kind)]
+
+
+def makers(op: Operation) -> list[Operation]:
+    """The ops whose results an op takes, an operand each."""
+    return [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+
+
+def users(*values: SSAValue) -> Iterator[Operation]:
+    """The ops that use values, once a use."""
+    return (use.operation for value in values for use in value.uses)
 
 
 def terminator(block: Block) -> Operation:

@@ -39,7 +39,6 @@ A base class has what a family has alike, a row of a table is a class by `class_
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl.declarative_assembly_format import FormatProgram, TypeDirective
 from xdsl.utils.exceptions import VerifyException
@@ -47,6 +46,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilewright.dialects.declared_format import DeclaredFormatParser, groups
 from tilewright.dialects.fields import FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.op_facts import OpFacts
 
 if TYPE_CHECKING:
@@ -111,9 +111,7 @@ class DeclaredOp(FieldsOp):
 
     def number(self, name: str) -> int:
         """An integer property."""
-        value = self.properties[name]
-        assert isinstance(value, IntegerAttr)
-        return value.value.data
+        return integer_of(self.properties[name])
 
     # --- text ---
 

@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
+from tilewright.dialects.frozen import entity, factory
+
 # pyright: reportPrivateUsage=false
 
 Signature = tuple[Any, ...]
@@ -48,11 +50,11 @@ def identity(attribute: Any) -> Any:
     return kind if kind is UnitAttr else id(attribute)
 
 
+@entity
 class FactsBySignature(Generic[_Fact]):
     """Facts of ops by their signatures, and the attributes whose identities these are."""
 
-    def __init__(self) -> None:
-        self._facts: dict[Signature, tuple[_Fact, Any]] = {}
+    _facts: dict[Signature, tuple[_Fact, Any]] = factory(dict)
 
     def get(self, key: Signature) -> _Fact | None:
         """The fact that is known of a signature."""

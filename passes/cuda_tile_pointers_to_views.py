@@ -119,7 +119,9 @@ def _hoist(entry: EntryOp) -> None:
             isinstance(op, _HOISTED) and not shape_of(op.results[0])
         ):
             loop = op.parent_op()
-            if not isinstance(loop, ForOp) or any(map(loop.is_ancestor, _owners(op))):
+            if not isinstance(loop, ForOp) or any(
+                loop.is_ancestor(value.owner) for value in op.operands
+            ):
                 break
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(loop))
@@ -127,10 +129,6 @@ def _hoist(entry: EntryOp) -> None:
 
 _HOISTED = (integer.AddIOp, integer.SubIOp, integer.MulIOp, ExtIOp)
 _SHAPING = (core.ReshapeOp, core.BroadcastOp)
-
-
-def _owners(op: Operation) -> list[Operation | Block]:
-    return [value.owner for value in op.operands]
 
 
 def _pointers(op: _PointerAccess) -> SSAValue:
@@ -371,9 +369,7 @@ class _View:
                 properties=properties, attributes=attributes,
             ))  # fmt: skip
             results = list(new.results)
-        for old, result in zip(op.results, results, strict=True):
-            old.replace_all_uses_with(result)
-        Rewriter.erase_op(op)
+        Rewriter.replace_op(op, (), results)
 
 
 @cache

@@ -17,11 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.builder import TileBuilder, constant
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import (
@@ -45,6 +46,7 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp, StorePtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, StoreViewTkoOp
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.passes.cuda_tile.analysis.facts import greatest, is_natural, known_integer
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
@@ -77,9 +79,9 @@ class CudaTileSplitLoopsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for loop in list(op.walk(region_first=True)):
             if isinstance(loop, ForOp):
-                place = next(
-                    filter(None, (self._split_at(loop, branch) for branch in _ifs(loop))), None
-                )
+                branches = [x for x in loop.walk(region_first=True) if isinstance(x, IfOp)]
+                places = (self._split_at(loop, branch) for branch in branches)
+                place = next(filter(None, places), None)
                 if place is not None:
                     split(loop, place)
 
@@ -90,12 +92,8 @@ class CudaTileSplitLoopsPass(ModulePass):
             around = around.parent_op()
         for op in (around, loop, branch):
             hint = None if op is None else op.attributes.get(THRESHOLD)
-            threshold = hint.value.data if isinstance(hint, IntegerAttr) else threshold
+            threshold = integer_of(hint, threshold)
         return find_split(loop, branch, threshold) if threshold else None
-
-
-def _ifs(loop: ForOp) -> list[IfOp]:
-    return [op for op in loop.walk(region_first=True) if isinstance(op, IfOp)]
 
 
 @frozen
@@ -127,15 +125,15 @@ def find_split(loop: ForOp, branch: IfOp, threshold: int) -> Split | None:
         return None
     if not (_steps_by_one(loop) or _has_room(loop)):
         return None
-    users = [use.operation for use in compare.result.uses]
-    if not any(isinstance(user, IfOp) and is_worth(user, threshold) for user in users):
+    branches = [user for user in users(compare.result) if isinstance(user, IfOp)]
+    if not any(is_worth(branch, threshold) for branch in branches):
         return None
     return Split(
         compare,
         value,
         predicate in (ComparisonPredicate.GREATER_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL),
         predicate in (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL),
-        tuple(user for user in users if isinstance(user, IfOp) and user.parent_op() is loop),
+        tuple(branch for branch in branches if branch.parent_op() is loop),
     )
 
 

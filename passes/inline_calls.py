@@ -49,8 +49,7 @@ class InlineCallsPass(ModulePass):
             if callees.isdisjoint(ancestors(call)):
                 _inline(call, ())
         for callee in callees:
-            callee.detach()
-            callee.erase(safe_erase=False)
+            Rewriter.erase_op(callee, safe_erase=False)
 
 
 def callee_of(call: Call) -> Function:

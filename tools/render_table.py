@@ -15,9 +15,14 @@ def line(label: str, text: str) -> str:
     return f"  {label.ljust(LABEL)}{text}"
 
 
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Of each column."""
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
 def table(rows: Sequence[Sequence[str]], first: int = 0, indent: str = "") -> Iterator[str]:
     """The rows with their cells below each other; `first` is the least width of a first cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = _widths(rows)
     widths[0] = max(widths[0], first)
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -31,7 +36,7 @@ _LEAST = 8
 def fitted(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     """The rows as a table at most so many characters wide where that is possible: the widest
     columns are narrowed, and what they hold goes on in the lines below."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = _widths(rows)
     while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _LEAST:
         widths[widths.index(max(widths))] -= 1
     lines: list[tuple[str, ...]] = []
@@ -58,8 +63,11 @@ def matrix(shown: Drawing) -> str:
     rows = [[f"{down}\\{across}", *map(str, range(len(shown.cells[0])))]]
     for number, cells in enumerate(shown.cells):
         rows.append([str(number), *(text for text, _ in cells)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        " ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    ]
-    return "\n".join([shown.title, shown.about, "", *lines])
+    return "\n".join([shown.title, shown.about, "", *numbers(rows)])
+
+
+def numbers(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows, each cell at the right of its column."""
+    widths = _widths(rows)
+    for row in rows:
+        yield " ".join(map(str.rjust, row, widths))

@@ -29,6 +29,7 @@ from tilewright.dialects.cuda_tile.enums import (
     SymbolVisibility,
     TileEnum,
 )
+from tilewright.dialects.labelled import Bracketed
 
 Choice = TypeVar("Choice", bound=TileEnum)
 
@@ -92,7 +93,7 @@ PtrAttrAttr = _choice_attr("ptr_attr", PtrAttr)
 """Since 13.4."""
 
 
-class AssumePredicateAttr(ParametrizedAttribute):
+class AssumePredicateAttr(Bracketed):
     """An assumption of `assume`, of its value."""
 
 
@@ -147,22 +148,20 @@ class DivByAttr(AssumePredicateAttr):
         return _value(self.dimension)
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
         every = along = None
-        with parser.in_angle_brackets():
-            divisor = parser.parse_integer(allow_boolean=False)
-            if parser.parse_optional_punctuation(",") is not None:
-                parser.parse_keyword("every")
-                every = parser.parse_integer(allow_boolean=False)
-                parser.parse_keyword("along")
-                along = parser.parse_integer(allow_boolean=False)
+        divisor = parser.parse_integer(allow_boolean=False)
+        if parser.parse_optional_punctuation(",") is not None:
+            parser.parse_keyword("every")
+            every = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("along")
+            along = parser.parse_integer(allow_boolean=False)
         return IntAttr(divisor), _number_or_none(every), _number_or_none(along)
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(self.divisor))
-            if self.every is not None:
-                printer.print_string(f", every {self.every} along {self.along}")
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(str(self.divisor))
+        if self.every is not None:
+            printer.print_string(f", every {self.every} along {self.along}")
 
 
 @irdl_attr_definition
@@ -184,20 +183,16 @@ class SameElementsAttr(AssumePredicateAttr):
         return values_of(self.counts)
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            if parser.parse_optional_keyword("array") is not None:
-                with parser.in_angle_brackets():
-                    parser.parse_keyword("i64")
-                    return (_parse_more_numbers(parser),)
-            values = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, parser.parse_integer
-            )
-            return (numbers(values),)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_keyword("array") is not None:
+            with parser.in_angle_brackets():
+                parser.parse_keyword("i64")
+                return (_parse_more_numbers(parser),)
+        values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        return (numbers(values),)
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(str(list(self.values)))
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(str(list(self.values)))
 
 
 def _parse_more_numbers(parser: AttrParser) -> ArrayAttr[IntAttr]:
@@ -232,17 +227,15 @@ class BoundedAttr(AssumePredicateAttr):
         return _value(self.upper)
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            lower = _parse_bound(parser)
-            parser.parse_punctuation(",")
-            upper = _parse_bound(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        lower = _parse_bound(parser)
+        parser.parse_punctuation(",")
+        upper = _parse_bound(parser)
         return lower, upper
 
-    def print_parameters(self, printer: Printer) -> None:
+    def print_inside(self, printer: Printer) -> None:
         ends = ("?" if end is None else str(end) for end in (self.lb, self.ub))
-        with printer.in_angle_brackets():
-            printer.print_string(", ".join(ends))
+        printer.print_string(", ".join(ends))
 
 
 ASSUMPTIONS: tuple[type[AssumePredicateAttr], ...] = (DivByAttr, SameElementsAttr, BoundedAttr)

@@ -46,7 +46,7 @@ from tilewright.dialects.cuda_tile.value_types import (
     tile_type,
     values_of,
 )
-from tilewright.dialects.labelled import parse_label
+from tilewright.dialects.labelled import Bracketed, parse_label
 from tilewright.dialects.once import once
 
 __all__ = [
@@ -57,7 +57,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, init=False)
-class TileView(CudaTileType, ABC):
+class TileView(CudaTileType, Bracketed, ABC):
     """A tensor view as a space of tiles: an index per dimension names the tile to load or store."""
 
     tile_dims: ArrayAttr[IntAttr]
@@ -111,13 +111,12 @@ class TileView(CudaTileType, ABC):
             )
         _ = self.tile_type
 
-    def print_parameters(self, printer: Printer) -> None:
+    def print_inside(self, printer: Printer) -> None:
         padding = self.padding_value
-        with printer.in_angle_brackets():
-            printer.print_string(f"tile=({dims_text(self.tile_shape)}), {self._behind_tile()}")
-            printer.print_string(f"padding_value = {padding.value}, " if padding else "")
-            print_type(printer, self.tensor_view)
-            printer.print_string(self._behind_tensor())
+        printer.print_string(f"tile=({dims_text(self.tile_shape)}), {self._behind_tile()}")
+        printer.print_string(f"padding_value = {padding.value}, " if padding else "")
+        print_type(printer, self.tensor_view)
+        printer.print_string(self._behind_tensor())
 
     def _behind_tile(self) -> str:
         """The text between its tile and its padding."""
@@ -178,10 +177,9 @@ class PartitionViewType(MappedView):
         return cls(numbers(tile_shape), tensor_view, optional(padding_value), numbers(maps))
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            tile, padding, view = _parse_view(parser)
-            maps = _parse_dim_map(parser, len(tile))
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        tile, padding, view = _parse_view(parser)
+        maps = _parse_dim_map(parser, len(tile))
         return numbers(tile), view, padding, numbers(maps)
 
 
@@ -236,14 +234,13 @@ class StridedViewType(MappedView):
             )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            tile = _parse_tile_shape(parser)
-            parse_label(parser, "traversal_strides")
-            steps = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
-            parser.parse_punctuation(",")
-            padding, view = _parse_padding_and_view(parser)
-            maps = _parse_dim_map(parser, len(tile))
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        tile = _parse_tile_shape(parser)
+        parse_label(parser, "traversal_strides")
+        steps = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)
+        parser.parse_punctuation(",")
+        padding, view = _parse_padding_and_view(parser)
+        maps = _parse_dim_map(parser, len(tile))
         return numbers(tile), view, padding, numbers(maps), numbers(steps)
 
 
@@ -295,12 +292,11 @@ class GatherScatterViewType(TileView):
             )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            tile, padding, view = _parse_view(parser)
-            parser.parse_punctuation(",")
-            parse_label(parser, "sparse_dim")
-            sparse = IntAttr(parser.parse_integer())
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        tile, padding, view = _parse_view(parser)
+        parser.parse_punctuation(",")
+        parse_label(parser, "sparse_dim")
+        sparse = IntAttr(parser.parse_integer())
         return numbers(tile), view, padding, sparse
 
 

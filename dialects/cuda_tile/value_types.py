@@ -25,7 +25,7 @@ from tilewright.dialects.cuda_tile.attributes import (
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF, I4, types_of
 from tilewright.dialects.cuda_tile.enums import PaddingValue, PtrAttr
 from tilewright.dialects.cuda_tile.type_text import parse_type, print_type, shown
-from tilewright.dialects.labelled import parse_label
+from tilewright.dialects.labelled import Bracketed, parse_label
 from tilewright.dialects.once import once
 
 DYNAMIC = DYNAMIC_INDEX
@@ -70,7 +70,7 @@ class CudaTileType(ParametrizedAttribute, TypeAttribute, ABC):
 
 # A dataclass, as the types below are: parameters of a plain base would not be compared.
 @dataclass(frozen=True, init=False)
-class Shaped(CudaTileType, ABC):
+class Shaped(CudaTileType, Bracketed, ABC):
     """A type with a shape."""
 
     dims: ArrayAttr[IntAttr]
@@ -87,7 +87,7 @@ class Shaped(CudaTileType, ABC):
 
 
 @tile_type
-class PointerType(CudaTileType):
+class PointerType(CudaTileType, Bracketed):
     """`!cuda_tile.ptr<f32>`: an address in global memory, of a number. Since 13.4 it may say what
     memory that is: `!cuda_tile.ptr<f32, #cuda_tile.ptr_attr<multicast>>`."""
 
@@ -118,16 +118,14 @@ class PointerType(CudaTileType):
             )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            pointee = parse_type(parser)
-            attribute = _parse_pointer_attribute(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        pointee = parse_type(parser)
+        attribute = _parse_pointer_attribute(parser)
         return pointee, attribute
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            print_type(printer, self.pointee_type)
-            _print_pointer_attribute(printer, self.attribute)
+    def print_inside(self, printer: Printer) -> None:
+        print_type(printer, self.pointee_type)
+        _print_pointer_attribute(printer, self.attribute)
 
 
 @tile_type
@@ -189,14 +187,12 @@ class TileType(Shaped):
             )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            dims = parse_leading_dims(parser, allow_dynamic=False)
-            return numbers(dims), parse_type(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        dims = parse_leading_dims(parser, allow_dynamic=False)
+        return numbers(dims), parse_type(parser)
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            print_shape_and_element(printer, self.shape, self.element_type)
+    def print_inside(self, printer: Printer) -> None:
+        print_shape_and_element(printer, self.shape, self.element_type)
 
 
 @tile_type
@@ -251,27 +247,25 @@ class TensorViewType(Shaped):
                 )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            dims = parse_leading_dims(parser, allow_dynamic=True)
-            element = parse_type(parser)
-            strides: list[int] = []
-            if dims:
-                parser.parse_punctuation(",", " and 'strides' of the tensor_view")
-                parse_label(parser, "strides")
-                strides = parser.parse_comma_separated_list(
-                    parser.Delimiter.SQUARE, lambda: _parse_stride(parser)
-                )
-            attribute = _parse_pointer_attribute(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        dims = parse_leading_dims(parser, allow_dynamic=True)
+        element = parse_type(parser)
+        strides: list[int] = []
+        if dims:
+            parser.parse_punctuation(",", " and 'strides' of the tensor_view")
+            parse_label(parser, "strides")
+            strides = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: _parse_stride(parser)
+            )
+        attribute = _parse_pointer_attribute(parser)
         return numbers(dims), element, numbers(strides), attribute
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            print_shape_and_element(printer, self.shape, self.element_type)
-            if self.shape:
-                strides = ",".join("?" if s == DYNAMIC else str(s) for s in self.strides)
-                printer.print_string(f", strides=[{strides}]")
-            _print_pointer_attribute(printer, self.attribute)
+    def print_inside(self, printer: Printer) -> None:
+        print_shape_and_element(printer, self.shape, self.element_type)
+        if self.shape:
+            strides = ",".join("?" if s == DYNAMIC else str(s) for s in self.strides)
+            printer.print_string(f", strides=[{strides}]")
+        _print_pointer_attribute(printer, self.attribute)
 
 
 @tile_type

@@ -44,11 +44,16 @@ def crd2idx(crd: Any, shape: Shape, stride: Stride | None = None) -> Any:
     return total
 
 
+def check_rank(crd: tuple[Any, ...], shape: Any) -> None:
+    """Raise LayoutError unless a shape has as many modes as a coordinate."""
+    if not is_tuple(shape) or len(crd) != len(shape):
+        raise LayoutError(f"expected a coordinate of {to_text(shape)}, got {to_text(crd)}")
+
+
 def _unfold(crd: Any, shape: Any, stride: Any, terms: list[tuple[Any, Any]]) -> None:
     """Append (coordinate, stride) for every leaf."""
     if is_tuple(crd):
-        if not is_tuple(shape) or len(crd) != len(shape):
-            raise LayoutError(f"expected a coordinate of {to_text(shape)}, got {to_text(crd)}")
+        check_rank(crd, shape)
         for c, s, d in zip(crd, shape, stride, strict=True):
             _unfold(c, s, d, terms)
         return
@@ -109,8 +114,7 @@ def dice(coord: Any, t: Any) -> Any:
 def _select(coord: Any, t: Any, keep_none: bool) -> tuple[Any, ...]:
     if not is_tuple(coord):
         return (t,) if (coord is None) == keep_none else ()
-    if not is_tuple(t) or len(coord) != len(t):
-        raise LayoutError(f"expected a coordinate of {to_text(t)}, got {to_text(coord)}")
+    check_rank(coord, t)
     chosen: list[Any] = []
     for c, x in zip(coord, t, strict=True):
         chosen += _select(c, x, keep_none)

@@ -44,6 +44,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.field_counts import segments
 from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.identifiers import why_no_identifier
 from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.ptx.types import PRED, RegType, reg
@@ -115,8 +116,7 @@ that they take."""
 
 def block_ctas(kernel: Operation) -> int:
     """The CTAs that are one block of a kernel's grid."""
-    given = kernel.attributes.get(BLOCK_CTAS)
-    return given.value.data if isinstance(given, IntegerAttr) else 1
+    return integer_of(kernel.attributes.get(BLOCK_CTAS), 1)
 
 
 @fields_op("ptx.entry")

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.labelled import parse_natural
+from tilewright.dialects.labelled import Bracketed, parse_natural
 
 KINDS: dict[str, int] = {
     "pred": 1, "b8": 8, "b16": 16, "b32": 32, "f32": 32, "b64": 64, "f64": 64
@@ -19,7 +19,7 @@ KINDS: dict[str, int] = {
 
 
 @irdl_attr_definition
-class RegType(ParametrizedAttribute, TypeAttribute):
+class RegType(Bracketed, TypeAttribute):
     """A register, `!ptx.reg<b32>`, or a list of registers, `!ptx.reg<b32 x 4>`.
 
     A list is one SSA value: a fragment, or the operand of a vector access. Printing PTX
@@ -32,18 +32,16 @@ class RegType(ParametrizedAttribute, TypeAttribute):
     count: IntAttr
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            kind = parser.parse_identifier()
-            count = 1
-            if parser.parse_optional_keyword("x"):
-                count = parse_natural(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        kind = parser.parse_identifier()
+        count = 1
+        if parser.parse_optional_keyword("x"):
+            count = parse_natural(parser)
         return [StringAttr(kind), IntAttr(count)]
 
-    def print_parameters(self, printer: Printer) -> None:
+    def print_inside(self, printer: Printer) -> None:
         count = self.count.data
-        with printer.in_angle_brackets():
-            printer.print_string(self.kind.data + (f" x {count}" if count > 1 else ""))
+        printer.print_string(self.kind.data + (f" x {count}" if count > 1 else ""))
 
     def verify(self) -> None:
         if self.kind.data not in KINDS:

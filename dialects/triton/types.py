@@ -26,7 +26,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.labelled import parse_label
+from tilewright.dialects.labelled import Bracketed, parse_label
 
 GLOBAL = IntegerAttr(1, i32)
 """The address space that text leaves out."""
@@ -34,7 +34,7 @@ _WRAPPED = NoneAttr()
 
 
 @irdl_attr_definition
-class PointerType(ParametrizedAttribute, TypeAttribute):
+class PointerType(Bracketed, TypeAttribute):
     """`!tt.ptr<f32>`: an address of something of the pointee's type."""
 
     name = "tt.ptr"
@@ -48,22 +48,20 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
         return cls(pointee_type, GLOBAL)
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            pointee, space = parser.parse_type(), GLOBAL
-            if parser.parse_optional_punctuation(",") is not None:
-                space = IntegerAttr(parser.parse_integer(allow_boolean=False), i32)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        pointee, space = parser.parse_type(), GLOBAL
+        if parser.parse_optional_punctuation(",") is not None:
+            space = IntegerAttr(parser.parse_integer(allow_boolean=False), i32)
         return pointee, space
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.pointee_type)
-            if self.address_space != GLOBAL:
-                printer.print_string(f", {self.address_space.value.data}")
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_attribute(self.pointee_type)
+        if self.address_space != GLOBAL:
+            printer.print_string(f", {self.address_space.value.data}")
 
 
 @irdl_attr_definition
-class TensorDescType(ParametrizedAttribute, TypeAttribute):
+class TensorDescType(Bracketed, TypeAttribute):
     """`!tt.tensordesc<tensor<16x16xf16>>`: a tensor in memory, loaded and stored as blocks.
     Integers say whether they are signed. It is `bare` if its text is `<16x16xf16>`."""
 
@@ -84,26 +82,24 @@ class TensorDescType(ParametrizedAttribute, TypeAttribute):
         return TensorType(element, self.block_type.shape, self.block_type.encoding)
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            start, bare = parser.pos, NoneAttr()
-            block: Attribute | None = parser.parse_optional_type()
-            if block is None:
-                bare = UnitAttr()
-                shape = parser.parse_dimension_list()
-                parser.parse_shape_delimiter()
-                block = TensorType(parser.parse_type(), shape)
-            if not isinstance(block, TensorType):
-                parser.raise_error(f"expected a tensor as its block, got {block}", start)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start, bare = parser.pos, NoneAttr()
+        block: Attribute | None = parser.parse_optional_type()
+        if block is None:
+            bare = UnitAttr()
+            shape = parser.parse_dimension_list()
+            parser.parse_shape_delimiter()
+            block = TensorType(parser.parse_type(), shape)
+        if not isinstance(block, TensorType):
+            parser.raise_error(f"expected a tensor as its block, got {block}", start)
         return block, bare  # pyright: ignore[reportUnknownVariableType]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            if isinstance(self.bare, NoneAttr):
-                printer.print_attribute(self.block_type)
-            else:
-                printer.print_string("".join(f"{dim}x" for dim in self.block_type.get_shape()))
-                printer.print_attribute(self.block_type.element_type)
+    def print_inside(self, printer: Printer) -> None:
+        if isinstance(self.bare, NoneAttr):
+            printer.print_attribute(self.block_type)
+        else:
+            printer.print_string("".join(f"{dim}x" for dim in self.block_type.get_shape()))
+            printer.print_attribute(self.block_type.element_type)
 
 
 @irdl_attr_definition

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.contents import modules_of
@@ -420,8 +421,7 @@ class ConvertCudaTileToCuteNvgpuPass(ModulePass):
                 block.insert_op_before(convert_entry(entry, chip), holder)
             for variable in descendants(holder, GlobalOp):
                 block.insert_op_before(convert_globals.module_variable(variable), holder)
-            holder.detach()
-            holder.erase(safe_erase=False)
+            Rewriter.erase_op(holder, safe_erase=False)
 
 
 class ConvertCudaTileToCutePass(ConvertCudaTileToCuteNvgpuPass):

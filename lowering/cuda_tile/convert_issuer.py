@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
+from tilewright.dialects.integers import constant_integer
 from tilewright.lowering.cuda_tile.convert_producer import SpecializedWarp
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     Event,
@@ -27,7 +28,6 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
-from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
@@ -107,7 +107,7 @@ class Issuer(SpecializedWarp):
         product = TensorCoreProduct(op, accumulators, kernel)  # type: ignore[arg-type]
         operands = dict(event.laid)
         for name, matrices in operands.items():
-            start = known_integer(matrices.start)
+            start = constant_integer(matrices.start)
             assert start is not None
             operands[name] = replace(matrices, start=kernel.emitter.constant(start, None))
         wanted = {name: op.operands[i] for i, name in enumerate("AB") if name not in operands}

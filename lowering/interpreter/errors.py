@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import Int64Array
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 
 
 class Fault(Exception):
@@ -34,6 +34,12 @@ OCTET: ContextVar[int | None] = ContextVar("OCTET", default=None)
 def first_of(wrong: Any) -> int | None:
     """The first thread, or row, of which something holds; None where it holds of none."""
     return int(np.argmax(wrong != 0)) // (wrong.size // len(wrong)) if wrong.any() else None
+
+
+def first_place(wrong: BoolArray) -> tuple[int, int]:
+    """The row and the column of the first place where something holds."""
+    row, column = np.argwhere(wrong)[0]
+    return int(row), int(column)
 
 
 @contextmanager

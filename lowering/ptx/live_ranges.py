@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Block
 
 from tilewright.dialects.frozen import entity, factory
+from tilewright.dialects.intervals import insert_interval
 from tilewright.dialects.ptx.registers import ConstOp
 
 Interval = tuple[int, int]
@@ -110,7 +111,7 @@ class RegisterRanges:
                 continue
             live[block] = list(live[block])
             for interval in intervals:
-                _insert(live[block], interval)
+                insert_interval(live[block], interval)
         for block, intervals in other.flying.items():
             if (own := flying.get(block, intervals)) != intervals:
                 intervals = _union([*own, *intervals])
@@ -149,15 +150,3 @@ def _meet(few: list[Interval], many: list[Interval]) -> bool:
         if place < len(many) and many[place][0] < end:
             return True
     return False
-
-
-def _insert(intervals: list[Interval], new: Interval) -> None:
-    """Add an interval that overlaps none to a sorted list, joined to those that it touches."""
-    start, end = new
-    place = bisect_left(intervals, new)
-    if place < len(intervals) and intervals[place][0] == end:
-        end = intervals.pop(place)[1]
-    if place and intervals[place - 1][1] == start:
-        start = intervals.pop(place - 1)[0]
-        place -= 1
-    intervals.insert(place, (start, end))

@@ -18,19 +18,22 @@ from tilewright.dialects.cute.types.argument import FROM, ArgumentAttr
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.tile.facts import Fact, Facts
 from tilewright.lowering.tile.places import Memory, item_type
 from tilewright.source.diagnostic import OpError
 
 
+@entity
 class Arguments:
     """The arguments of a kernel that is being lowered, in the order in which they are made; `leaf`
     makes a leaf of the algebra from one."""
 
-    def __init__(self, entry: Block, facts: Facts, leaf: Callable[[SSAValue], Scalar]):
-        self._entry, self._facts, self._leaf = entry, facts, leaf
-        self._made: list[tuple[SSAValue, ArgumentAttr]] = []
-        self._numbers: dict[SSAValue, int] = {}
+    _entry: Block
+    _facts: Facts
+    _leaf: Callable[[SSAValue], Scalar]
+    _made: list[tuple[SSAValue, ArgumentAttr]] = factory(list)
+    _numbers: dict[SSAValue, int] = factory(dict)
 
     def __contains__(self, value: SSAValue) -> bool:
         return value in self._numbers

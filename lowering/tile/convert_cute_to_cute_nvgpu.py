@@ -5,6 +5,7 @@ from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.contents import modules_of
 from tilewright.dialects.cute.ops.operation import CuteOp
@@ -92,5 +93,4 @@ class ConvertCuteToCuteNvgpuPass(ModulePass):
                 block = kernel.parent
                 assert block is not None
                 block.insert_op_before(convert_kernel(kernel), kernel)
-                kernel.detach()
-                kernel.erase(safe_erase=False)
+                Rewriter.erase_op(kernel, safe_erase=False)

@@ -8,7 +8,7 @@ from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result
+from tilewright.dialects.cute.symbolic.scalar import Dynamic, Scalar, divisor_of_result, fits
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.emit.leaves import BOUNDS
 
@@ -133,4 +133,4 @@ def _folded(op: Operation | Block, constant: Callable[[SSAValue], int | None]) -
     folded = _FOLDED[name](a, b)
     type_ = op.results[0].type
     bits = type_.bitwidth if isinstance(type_, IntegerType) else 64
-    return folded if -(1 << bits - 1) <= folded < 1 << bits - 1 else None
+    return folded if fits(folded, bits) else None

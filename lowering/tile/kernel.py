@@ -12,11 +12,12 @@ from typing import Any, cast
 from xdsl.dialects import arith, gpu
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 
 from tilewright.dialects.ancestors import body_ops
 from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.int_tuple import LayoutError
+from tilewright.dialects.cute.int_tuple import LayoutError, product_each
 from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp
 from tilewright.dialects.cute.rules import RuleError
 from tilewright.dialects.cute.symbolic import scalar
@@ -228,8 +229,7 @@ def erase_unused(block: Block) -> None:
         if not results or results[0].first_use is not None:
             continue
         if all(result.first_use is None for result in results) and is_pure(op):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def is_pure(op: Operation) -> bool:
@@ -269,7 +269,7 @@ def static_extents(tensor: Tensor) -> tuple[int, ...]:
     """The sizes of a tensor's modes, which its op has checked to be known."""
     modes = tensor.modes
     assert isinstance(modes, Layout)
-    return tuple(modes[i].size() for i in range(modes.rank()))
+    return product_each(modes.shape)
 
 
 def undefined(op: Operation) -> OpError:

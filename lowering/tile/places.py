@@ -59,7 +59,7 @@ class Places:
     def __init__(self, layout: Layout):
         self._modes: list[tuple[int, Any]] = [
             (extent, step)
-            for extent, step in zip(flatten(layout.shape), flatten(layout.stride), strict=True)
+            for extent, step in layout.leaves
             if isinstance(extent, int) and extent != 1
         ]
 

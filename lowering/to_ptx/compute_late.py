@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import Pure
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import KINDS, RegType
@@ -36,7 +37,7 @@ def _ordered(block: Block) -> Iterator[Operation]:
         waiting.difference_update(new)
         yield from new
         while new and not op.results:
-            for user in [use.operation for value in new.pop().results for use in value.uses]:
+            for user in list(users(*new.pop().results)):
                 ready = user in left and waiting.isdisjoint(x.owner for x in user.operands)
                 if ready and _bits(user.results) <= _bits(_ended(user, waiting)):
                     left.discard(user)
@@ -53,9 +54,9 @@ def _ended(op: Operation, waiting: set[Operation]) -> Iterator[SSAValue]:
     """The operands, constants apart, that nothing of a block reads behind an instruction, and
     nothing of others."""
     for value in set(op.operands):
-        users = (use.operation for use in value.uses)
         if not isinstance(value.owner, ConstOp) and all(
-            user is op or (user.parent is op.parent and user not in waiting) for user in users
+            user is op or (user.parent is op.parent and user not in waiting)
+            for user in users(value)
         ):
             yield value
 

@@ -229,8 +229,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
             for variable in _variables(top):
                 Rewriter.insert_op(module_variable(variable), InsertPoint.before(top))
             if not isinstance(top, EntryOp | FuncOp | GlobalOp):
-                top.detach()
-                top.erase(safe_erase=False)
+                Rewriter.erase_op(top, safe_erase=False)
         op.body.block.add_ops(entries)
         if arch is not None:
             for entry in entries:

@@ -12,7 +12,6 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
-    IntegerAttr,
     MemRefType,
     TensorType,
     i8,
@@ -28,6 +27,7 @@ from tilewright.dialects.cute.types.memref import (
     space_of,
 )
 from tilewright.dialects.cute_nvgpu.lattice.atomics import ATOMICS, form_of
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.memref_access import (
     argument_strides,
     check_layout,
@@ -144,7 +144,7 @@ def _swizzled(
     """
     swizzle, outer = layout.inner, layout.offset
     assert isinstance(swizzle, Swizzle) and isinstance(outer, int)
-    period = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    period = swizzle.size()
     inner, free, more = _by_period(terms, period, tile, to)
     linear, known = _linear(tile, inner, to.const(0, tile.address_kind), to)
     above, within = divmod(known // tile.element_bytes + outer + more, period)
@@ -237,7 +237,7 @@ def _allocate(op: memref.AllocOp, to: Conversion) -> None:
             f"'{op.name}' expected a memref in shared memory, got {type_}; nearest legal: "
             "#cute<space smem>",
         )
-    align = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    align = integer_of(op.alignment, SHARED_ALIGN)
     to[op.memref] = allocate(op, type_, align, to)
 
 

@@ -11,10 +11,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
 from tilewright.dialects.cute_nvgpu.ops.sm90 import MmaOp, SparseMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.integers import constant_integer
 from tilewright.dialects.once import once_each
 from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.registers import PackOp, UndefOp
@@ -92,7 +92,7 @@ def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SS
 
 @lowers
 def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
-    known = None if op.scale_d is None else constant_index(op.scale_d)
+    known = None if op.scale_d is None else constant_integer(op.scale_d)
     sparse = isinstance(op, SparseMmaOp)
     to[op.d] = to.emit(
         wgmma.WgmmaOp(

@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects import triton
 from tilewright.dialects.ancestors import descendants
@@ -36,6 +37,7 @@ from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, SubFOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import Mma
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.control_flow import COMPUTES_LATE, MAX_REGISTERS
 from tilewright.lowering.triton import (
     atomics,
@@ -92,8 +94,7 @@ class ConvertTritonToCudaTilePass(ModulePass):
         if not entries:
             raise OpError(op, f"'{op.name}' expected a public tt.func, got none")
         for function in functions:
-            function.detach()
-            function.erase(safe_erase=False)
+            Rewriter.erase_op(function, safe_erase=False)
         for entry in entries:
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))
@@ -145,7 +146,7 @@ def _hint(entry: module.EntryOp, of: ModuleOp) -> None:
     those that do, their products say how many pay, but that fewer than are usual are meant where
     all have few rows."""
     ctas, warps, registers = (of.attributes.get(f"ttg.{name}") for name in _OPTIONS)
-    together, wanted = ctas.value.data if isinstance(ctas, IntegerAttr) else 1, None
+    together, wanted = integer_of(ctas, 1), None
     products = descendants(entry, Mma)
     if isinstance(warps, IntegerAttr):
         few = warps.value.data < _USUAL_WARPS

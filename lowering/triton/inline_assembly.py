@@ -27,6 +27,7 @@ from tilewright.dialects.cuda_tile.ops.memory import GdcLaunchDependentsTkoOp, G
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp, SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import OF_BLOCKS
+from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.math_functions.libdevice import function_named
 from tilewright.lowering.ptx.parsing.reader import constant_bits
 from tilewright.lowering.ptx.parsing.spellings import normal
@@ -164,14 +165,15 @@ def _shifted(at: TritonConversion, bits: SSAValue, number: int, count: int) -> S
     return at.add(ShRIOp, [bits, amount], **UNSIGNED) if amount else bits
 
 
+@entity
 class _Registers:
     """The registers of a snippet by their names, as tiles of a shape."""
 
-    def __init__(self, at: TritonConversion, shape: tuple[int, ...]):
-        self.at, self.shape = at, shape
-        self.types: dict[str, Attribute] = {}
-        self._values: dict[str, SSAValue] = {}
-        self._statement = PtxStatement("instruction", 0, "")
+    at: TritonConversion
+    shape: tuple[int, ...]
+    types: dict[str, Attribute] = factory(dict)
+    _values: dict[str, SSAValue] = factory(dict)
+    _statement: PtxStatement = PtxStatement("instruction", 0, "")
 
     def __setitem__(self, name: str, value: SSAValue) -> None:
         """Write a register, the low bits of a wider value."""

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index
+from tilewright.dialects.integers import constant_integer
 
 State = TypeVar("State")
 
@@ -65,7 +65,7 @@ class ForwardFlow(Generic[State]):
 
     def rounds(self, op: scf.ForOp) -> int | None:
         """How often a loop goes round; None where that is not known."""
-        lower, upper, step = (constant_index(operand) for operand in (op.lb, op.ub, op.step))
+        lower, upper, step = (constant_integer(operand) for operand in (op.lb, op.ub, op.step))
         if lower is None or upper is None or not step or step < 0:
             return None
         return max(0, -(-(upper - lower) // step))

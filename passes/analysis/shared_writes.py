@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects import memref
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
@@ -13,6 +12,7 @@ from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import constant_integer
 
 Overlap = Literal["same", "maybe", "distinct"]
 """The relation of two accesses: they meet, they may, they do not."""
@@ -98,7 +98,7 @@ def overlap(matrix: SharedAccess, write: SharedAccess, *, current: bool) -> Over
         return "maybe"
     extents, writes, known = dict(matrix.extents), dict(write.extents), True
     for dimension, (begin, index) in enumerate(zip(matrix.indices, write.indices, strict=True)):
-        first, place = constant(begin), constant(index)
+        first, place = constant_integer(begin), constant_integer(index)
         extent, size = extents.get(dimension, 1), writes.get(dimension, 1)
         any_index = dimension in extents and not matrix.in_a_line
         if first is not None and place is not None:
@@ -107,10 +107,3 @@ def overlap(matrix: SharedAccess, write: SharedAccess, *, current: bool) -> Over
         elif not any_index and not (current and begin is index):
             known = False
     return "same" if known else "maybe"
-
-
-def constant(value: SSAValue) -> int | None:
-    """The value of an integer constant."""
-    if isinstance(op := value.owner, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    return None

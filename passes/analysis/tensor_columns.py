@@ -11,10 +11,11 @@ from xdsl.ir import Attribute, SSAValue
 from tilewright.dialects.cute import flatten
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, tmem_layout, tmem_span
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import tmem_layout, tmem_span
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, RetrieveOp, SliceOp
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import constant_integer
 from tilewright.dialects.once import once_each
 
 Overlap = Literal["same", "maybe", "distinct"]
@@ -68,7 +69,7 @@ def slot_of(op: AllocOp | RetrieveOp) -> Slot:
     """The word that holds the address."""
     place: list[int | SSAValue] = []
     for index in op.indices:
-        constant = constant_index(index)
+        constant = constant_integer(index)
         place.append(index if constant is None else constant)
     return op.slot, tuple(place)
 
@@ -118,7 +119,7 @@ def _column(value: SSAValue, indices: Sequence[SSAValue]) -> int | None:
     lane = LANE_STRIDE * CELL_BITS // bits
     offset = 0
     for mode, index in enumerate(indices):
-        place = constant_index(index)
+        place = constant_integer(index)
         if place is not None:
             offset += layout[mode](place)
         elif any(int(stride) % lane for stride in flatten(layout[mode].stride)):

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Literal, TypeVar
 
 from xdsl.dialects import arith, cf, func, gpu, scf
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.tmem import (
     AllocOp,
@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
     SliceOp,
 )
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import constant_integer
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
@@ -190,9 +191,8 @@ class TmemLifetime(ForwardFlow[Worlds]):
         return self.joined(frozenset(worlds))
 
     def assumed(self, state: Worlds, condition: SSAValue, holds: bool) -> Worlds:
-        known = condition.owner
-        if isinstance(known, arith.ConstantOp) and isinstance(known.value, IntegerAttr):
-            return state if bool(known.value.value.data) == holds else frozenset()
+        if (known := constant_integer(condition)) is not None:
+            return state if bool(known) == holds else frozenset()
         same = self._first.setdefault(_expression(condition), condition)
         self._known.add(same)
         return frozenset(
@@ -238,7 +238,7 @@ def _concerned(ops: Iterable[Operation]) -> Iterator[Operation]:
         values = (*op.results, *(x for region in op.regions for b in region.blocks for x in b.args))
         for value in values:
             if in_tensor_memory(value):
-                yield from (use.operation for use in value.uses)
+                yield from users(value)
 
 
 @cache

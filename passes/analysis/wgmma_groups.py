@@ -105,8 +105,7 @@ class WgmmaGroups:
         """Put waits wherever they are needed, instead of those before; None where a wgmma that must
         be waited for is in no group yet."""
         for wait in self._waits.values():
-            wait.detach()
-            wait.erase()
+            Rewriter.erase_op(wait)
         self._waits = {}
         flow, hazards = self._follow()
         while hazards:

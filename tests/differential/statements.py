@@ -31,6 +31,8 @@ from arithmetic import (
 )
 from draw import Draw
 
+from tilewright.dialects.frozen import entity, factory
+
 ELEMENTS = tuple(DTYPES)
 SMALL = ("i8", "i16", "i32", "i64")
 Environment = dict[str, np.ndarray]
@@ -58,16 +60,16 @@ class Type:
 Scope = dict[Type, list[str]]
 
 
+@entity
 class Body:
     """Statements in the making: text and steps. A scope lists the values that are visible."""
 
-    def __init__(self, draw: Draw, widths: tuple[int, ...], *, nests: bool = True):
-        self.draw = draw
-        self.widths = widths
-        self.nests = nests
-        self.lines: list[str] = []
-        self.steps: list[Step] = []
-        self._names = 0
+    draw: Draw
+    widths: tuple[int, ...]
+    nests: bool = True
+    lines: list[str] = factory(list)
+    steps: list[Step] = factory(list)
+    _names: int = 0
 
     # Names, types and values
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 
@@ -46,9 +47,9 @@ def test_sums_are_multiply_adds(body: str, instruction: str, ufunc: np.ufunc):
     args = [x, y, np.zeros_like(x)]
     left = [tw.interpret(text, "k", grid=(len(x), 1, 1), block=(1, 1, 1), args=args, level=level,
                          arch="sm_90a")[2] for level in ("atom", "ptx")]  # fmt: skip
-    np.testing.assert_array_equal(*(one.view(np.uint16) for one in left))
+    assert_array_equal(*(one.view(np.uint16) for one in left))
     with np.errstate(all="ignore"):
         want = ufunc(x.astype(np.float32), y.astype(np.float32)).astype(BF16)
     numbers = ~np.isnan(want.astype(np.float32))
-    np.testing.assert_array_equal(left[1].view(np.uint16)[numbers], want.view(np.uint16)[numbers])
+    assert_array_equal(left[1].view(np.uint16)[numbers], want.view(np.uint16)[numbers])
     assert np.isnan(left[1].astype(np.float32)).sum() == (~numbers).sum()

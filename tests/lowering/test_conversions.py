@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.conversion import CONVERSIONS, TypeConversion
@@ -88,8 +89,8 @@ def test_every_level_converts_alike(form: str, ptxas: Any):
         args = [given(x, conversion.source), bits, given(y, conversion.result)]
         results.append(tw.interpret(text, grid=(1,), block=(THREADS,), args=args, level=level)[2])
     for result in results[1:]:
-        np.testing.assert_array_equal(result.view(np.uint8), results[0].view(np.uint8))
-    np.testing.assert_array_equal(results[0].view(np.uint8).ravel(), wanted(conversion, x, words))
+        assert_array_equal(result.view(np.uint8), results[0].view(np.uint8))
+    assert_array_equal(results[0].view(np.uint8).ravel(), wanted(conversion, x, words))
     arch = form_arch(conversion)
     report = ptxas(tw.compile(text, arch).ptx, arch)
     assert report.clean, report.output

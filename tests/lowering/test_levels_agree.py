@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import test_math
 from covering import THOROUGH, covering, themselves
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.lowering.to_ptx.conversion import RULES
@@ -188,7 +189,7 @@ class Code:
             for level in ("atom", "ptx")
         )
         for place, (before, after) in enumerate(zip(atom, ptx, strict=True)):
-            np.testing.assert_array_equal(before, after, f"argument {place} of\n{text}")
+            assert_array_equal(before, after, f"argument {place} of\n{text}")
         return atom[len(inputs) :]
 
 
@@ -345,4 +346,4 @@ def test_integers_are_what_python_says(type_: str):
     for op, result in zip(REFERENCE, code.agree(a, b), strict=True):
         pairs = zip(a.tolist(), b.tolist(), strict=True)
         expected = [REFERENCE[op](x, y, bits) % (1 << bits) for x, y in pairs]
-        np.testing.assert_array_equal(result, np.array(expected, dtype=result.dtype), op)
+        assert_array_equal(result, np.array(expected, dtype=result.dtype), op)

@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import THOROUGH
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.arguments.dtypes import dtype_of_element
@@ -48,7 +50,7 @@ def outputs(text: str, type_: str, level: str, x: Any, y: Any, results: int = 1)
 
 
 def operands(type_: str) -> tuple[Any, Any]:
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     if type_ in REALS:
         x, y = rng.uniform(-4, 4, (2, 64))
         x[:6] = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30]
@@ -170,7 +172,7 @@ def test_doubles_are_rounded_once(result: str):
         f"%n = arith.truncf %a : f64 to {result}\n  %w = arith.extf %n : {result} to f32\n"
         "  %r = arith.extf %w : f32 to f64",
     )
-    x = near_ties(np.random.default_rng(1), digits)
+    x = near_ties(default_rng(1), digits)
     for level in ("tile", "ptx"):
         (found,) = outputs(text, "f64", level, x, x)
         wanted = [float(nearest(Fraction(float(value)), digits, least)) for value in x]
@@ -181,7 +183,7 @@ def test_doubles_are_rounded_once(result: str):
 @pytest.mark.parametrize("type_", ["i32", "i64"])
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
 def test_integers_are_rounded_once(op: str, type_: str):
-    width, rng = int(type_[1:]), np.random.default_rng(2)
+    width, rng = int(type_[1:]), default_rng(2)
     text = kernel(
         type_,
         f"%n = arith.{op} %a : {type_} to bf16\n  %w = arith.extf %n : bf16 to f64\n"
@@ -198,7 +200,7 @@ def test_integers_are_rounded_once(op: str, type_: str):
 
 def test_fma_of_bf16_is_rounded_once():
     """c is far below the product's last bit, and decides ties."""
-    rng, bf16 = np.random.default_rng(3), ml_dtypes.bfloat16
+    rng, bf16 = default_rng(3), ml_dtypes.bfloat16
     text = kernel("bf16", "%c = arith.constant 0x3380 : bf16\n  %r = math.fma %a, %b, %c : bf16")
     x, y = (rng.integers(128, 256, 64).astype(bf16) for _ in range(2))
     x = x * rng.choice([-1, 1], 64).astype(bf16)
@@ -225,7 +227,7 @@ def test_quotients_of_halves_are_rounded_once():
             [quotients] = divide(wide, given)
             rounded = quotients.view(np.float32).astype(np.float16)
             law = (x.astype(float) / y.astype(float)).astype(np.float16)
-        np.testing.assert_array_equal(rounded, law)
+        assert_array_equal(rounded, law)
         assert ((np.signbit(rounded) == np.signbit(law)) | np.isnan(law)).all()
 
 
@@ -237,5 +239,5 @@ def test_extremes_of_doubles(op: str):
     law = np.maximum if op == "maximumf" else np.minimum
     for level in ("tile", "ptx"):
         (found,) = outputs(kernel("f64", f"%r = arith.{op} %a, %b : f64"), "f64", level, x, y)
-        np.testing.assert_array_equal(found, law(x, y))
+        assert_array_equal(found, law(x, y))
         assert np.signbit(found[0]) == (op == "minimumf")

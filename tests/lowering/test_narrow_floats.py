@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from tile_ir import entry
 
@@ -41,7 +42,7 @@ def run(text: str, x: Any, to: str, level: Any) -> Any:
 def test_every_narrow_float_is_extended_exactly(source: str, to: str, level: str):
     x = np.arange(256, dtype=np.uint8).view(dtype_of_element(source))
     wide = run(cast("extf", source, to), x, to, level)
-    np.testing.assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
+    assert_array_equal(wide.astype(np.float64), x.astype(np.float64))
 
 
 @at_levels()
@@ -60,7 +61,7 @@ def test_truncation_is_to_nearest_and_saturates(to: str, source: str, level: str
     expected = np.clip(exact, -largest, largest).astype(dtype_of_element(to))
     nan = np.isnan(exact)
     assert (narrow.view(np.uint8)[nan] == 0x7F).all()
-    np.testing.assert_array_equal(narrow[~nan].view(np.uint8), expected[~nan].view(np.uint8))
+    assert_array_equal(narrow[~nan].view(np.uint8), expected[~nan].view(np.uint8))
 
 
 @pytest.mark.parametrize("narrow", NARROW)

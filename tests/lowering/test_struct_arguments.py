@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.arguments.binding import Binding
@@ -67,7 +68,7 @@ def run(text: str, args: list[Any], block: int) -> np.ndarray:
 @pytest.mark.parametrize("flag", [True, False])
 def test_fields_of_a_struct(flag: bool):
     found = run(FIELDS, [2.25, (3, (1 << 20, 0.5, flag)), np.zeros(4, np.float32)], 4)
-    np.testing.assert_array_equal(found, 3 + (1 << 20) + 2.25 + 0.5 if flag else 0)
+    assert_array_equal(found, 3 + (1 << 20) + 2.25 + 0.5 if flag else 0)
     kernel = tw.compile(FIELDS, "sm_80")
     assert kernel.entries[0].parameters == (
         ("x", "f32"), ("s_0", "u32"), ("s_1_0", "u64"), ("s_1_1", "f32"), ("s_1_2", "u8"),
@@ -82,7 +83,7 @@ ALGEBRA_ARGS: list[Any] = [(4, 100), "(4,8):(8,3)", (7, (0, 0.0, False)), np.zer
 def test_values_of_the_algebra():
     place = np.arange(32)
     expected = place % 4 * 8 + place // 4 * 3 + 100 + 7
-    np.testing.assert_array_equal(run(ALGEBRA, ALGEBRA_ARGS, 32), expected)
+    assert_array_equal(run(ALGEBRA, ALGEBRA_ARGS, 32), expected)
     assert assemble(tw.compile(ALGEBRA, "sm_80").ptx, "sm_80").clean
 
 
@@ -164,7 +165,7 @@ def test_memory_in_structs_and_structs_in_loops():
     """`scf.for`, `scf.if` and `cf.br` carry a state; its flag lets the first iteration count."""
     x, h = np.arange(4, dtype=np.float32), np.arange(8, dtype=np.int16).reshape(4, 2)
     found = run(CARRIED, [(3, x, (h, 0.5)), np.zeros(4, np.float32)], 4)
-    np.testing.assert_array_equal(found, x + h[:, 1] + 0.5)
+    assert_array_equal(found, x + h[:, 1] + 0.5)
     kernel = tw.compile(CARRIED, "sm_80")
     assert [name for name, _ in kernel.entries[0].parameters] == [
         "s_0", "s_1", "s_2_0", "s_2_1", "out",
@@ -194,7 +195,7 @@ def test_a_loop_around_tiles_carries_a_struct():
   func.return
 }}"""
     x = np.arange(32, dtype=np.float32)
-    np.testing.assert_array_equal(run(text, [x], 32), 8 * x)
+    assert_array_equal(run(text, [x], 32), 8 * x)
 
 
 def test_memory_that_a_struct_lacks():

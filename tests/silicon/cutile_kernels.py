@@ -9,6 +9,7 @@ from typing import Any
 import cuda.tile as ct  # pyright: ignore
 import ml_dtypes
 import numpy as np
+from numpy.random import default_rng
 
 Int = ct.Constant[int]
 
@@ -137,7 +138,7 @@ def transposed(x, y, T: Int):
 
 
 def _random(*shape: int) -> np.ndarray[Any, Any]:
-    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
+    return default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
 def _floats(*shape: int) -> np.ndarray[Any, Any]:
@@ -149,11 +150,11 @@ def _floats(*shape: int) -> np.ndarray[Any, Any]:
 
 
 def _integers(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
-    return np.random.default_rng(seed).integers(-(2**31), 2**31, shape).astype(np.int32)
+    return default_rng(seed).integers(-(2**31), 2**31, shape).astype(np.int32)
 
 
 def _divisors(count: int) -> np.ndarray[Any, Any]:
-    small = np.random.default_rng(3).integers(1, 2**16, count) >> np.arange(count) % 16
+    small = default_rng(3).integers(1, 2**16, count) >> np.arange(count) % 16
     return ((small | 1) * np.where(np.arange(count) % 3, 1, -1)).astype(np.int32)
 
 
@@ -189,7 +190,7 @@ CASES: dict[str, tuple[Any, tuple[int, ...], Callable[[], tuple[Any, ...]]]] = {
         histogram,
         (4,),
         lambda: (
-            np.random.default_rng(0).integers(0, 10, 512).astype(np.int32),
+            default_rng(0).integers(0, 10, 512).astype(np.int32),
             np.zeros(10, np.int32),
             128,
         ),
@@ -234,7 +235,7 @@ CASES: dict[str, tuple[Any, tuple[int, ...], Callable[[], tuple[Any, ...]]]] = {
         (4,),
         lambda: (
             _random(200),
-            np.random.default_rng(5).integers(0, 260, 512).astype(np.int32),
+            default_rng(5).integers(0, 260, 512).astype(np.int32),
             np.zeros(512, np.float32),
             128,
         ),

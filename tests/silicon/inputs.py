@@ -8,6 +8,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import WARP, MmaAtom
@@ -32,7 +33,7 @@ _SPECIAL: dict[int, tuple[int, ...]] = {
 
 def scalar_inputs(width: int, arity: int, seed: int) -> list[NDArray[Any]]:
     """`arity` arrays of THREADS values: pairs of special ones, then random bits of every size."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     dtype = np.dtype(f"uint{width}")
     columns: list[NDArray[Any]] = []
     for _ in range(arity):
@@ -60,7 +61,7 @@ def form_inputs(form: Form, seed: int) -> list[NDArray[Any]]:
         width = KINDS["b16" if kind == "pred" else kind]
         (column,) = scalar_inputs(width, 1, seed * 8 + place)
         if type_ in _WIDE and form.result in NARROW_RESULTS:
-            rng = np.random.default_rng([seed, place])
+            rng = default_rng([seed, place])
             shape = (THREADS // 2, width // 8 // np.dtype(_WIDE[type_]).itemsize)
             values = rng.standard_normal(shape) * np.exp2(rng.integers(-11, 10, shape))
             column[::2] = values.astype(_WIDE[type_]).view(column.dtype)[:, 0]
@@ -112,7 +113,7 @@ def _metadata(atom: MmaAtom, case: int, rng: np.random.Generator) -> NDArray[Any
 def mma_inputs(atom: MmaAtom, selectors: Sequence[int], case: int) -> list[NDArray[Any]]:
     """Words of every input: moderate values for even cases, random bits for odd ones."""
     seed = zlib.crc32(f"{atom.mnemonic} {list(selectors)}".encode())
-    rng = np.random.default_rng([seed, case])
+    rng = default_rng([seed, case])
     make = _random_words if case % 2 else _moderate
     return [
         _metadata(atom, case, rng) if operand == "E" else make(atom, operand, rng)

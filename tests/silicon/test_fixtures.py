@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from inputs import MMA_CASES, THREADS, form_inputs, mma_inputs
 from kernels import access_type, scalar_forms, scalar_kernel
+from numpy.testing import assert_array_equal
 from record import all_mmas
 
 import tilewright as tw
@@ -47,7 +48,7 @@ def test_scalar_instruction_equals_the_chip(name: str):
         defined = np.ones(THREADS, dtype=bool)
     args = [*inputs, out]
     result = tw.interpret(scalar_kernel(op, form), grid=(1,), block=(THREADS,), args=args)[-1]
-    np.testing.assert_array_equal(result[defined], expected[defined])
+    assert_array_equal(result[defined], expected[defined])
 
 
 SMALLEST: dict[str, tuple[list[int], int]] = {
@@ -79,4 +80,4 @@ def test_mma_equals_the_chip(name: str, atom: tw.MmaAtom, selectors: tuple[int, 
             ARGUMENTS[operand]: each for operand, each in zip(atom.inputs, words, strict=True)
         }
         d = tw.simulate(atom, **inputs, selector=sum(selectors), arch=ARCH)
-        np.testing.assert_array_equal(d, MMA[name][case])
+        assert_array_equal(d, MMA[name][case])

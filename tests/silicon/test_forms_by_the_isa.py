@@ -9,6 +9,7 @@ import pytest
 from exact import of_integers, result
 from inputs import form_inputs
 from kernels import scalar_forms
+from numpy.testing import assert_array_equal
 from test_fixtures import SEEDS
 
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
@@ -32,7 +33,7 @@ def test_form_equals_exact_arithmetic(name: str):
         result(mnemonic, row.types, row.result, operands)
         for operands in zip(*(column.tolist() for column in inputs), strict=True)
     ]
-    np.testing.assert_array_equal(computed, np.array(expected, dtype=computed.dtype))
+    assert_array_equal(computed, np.array(expected, dtype=computed.dtype))
 
 
 WHOLE = {
@@ -49,4 +50,4 @@ def test_integers_side_by_side(name: str):
     computed = scalar(op.name.removeprefix("ptx."), form)(*inputs)
     rows = zip(*(column.tolist() for column in inputs), strict=True)
     expected = [of_integers(name.removeprefix("ptx."), operands) for operands in rows]
-    np.testing.assert_array_equal(computed, np.array(expected, dtype=np.uint32))
+    assert_array_equal(computed, np.array(expected, dtype=np.uint32))

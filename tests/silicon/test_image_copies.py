@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from image_copies import IMAGE_COPIES, ImageCopy
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 
@@ -17,7 +18,7 @@ RECORDED = np.load(Path(__file__).parent / "fixtures" / "image_copies.npz")
 @pytest.mark.parametrize("copy", IMAGE_COPIES, ids=lambda copy: copy.name)
 def test_pixels_are_those_of_the_chip(copy: ImageCopy):
     outputs = tw.interpret(copy.text, grid=(1,), block=(32,), args=copy.arguments(), arch="sm_90a")
-    np.testing.assert_array_equal(copy.result(outputs), RECORDED[copy.name])
+    assert_array_equal(copy.result(outputs), RECORDED[copy.name])
 
 
 STORE = next(copy for copy in IMAGE_COPIES if copy.op == "store")
@@ -79,22 +80,22 @@ def _row(width: int, begin: int, lower: int, upper: int, step: int) -> list[list
 def test_pixels_of_a_row_are_those_of_the_isa_s_examples():
     """PTX ISA 5.5.5.3 and 5.5.5.4: fewer channels, images of 16 bits; a halo is what follows."""
     whole = _row(7, 3, 0, 0, 1)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         _of_a_row("im2col::w", 7, 9, 3, (0, 0, 1), 2, 0), _expected(7, 9, whole[:130])
     )
     two = _row(67, -1, -1, 0, 2)
     for halo, more in ((1, 0), (0, 1)):
         moved = [[image, place + more] for image, place in two[: 128 + halo]]
         got = _of_a_row("im2col::w", 67, 9, -1, (-1, 0, 2), halo, more)
-        np.testing.assert_array_equal(got, _expected(67, 9, moved))
+        assert_array_equal(got, _expected(67, 9, moved))
     three = _row(7, -1, -1, -1, 3)[:128]
     for more in (0, 1, 2):
         moved = [[image, place + more] for image, place in three]
         got = _of_a_row("im2col::w", 7, 7, -1, (-1, -1, 3), 0, more)
-        np.testing.assert_array_equal(got, _expected(7, 7, moved))
+        assert_array_equal(got, _expected(7, 7, moved))
     groups = _row(40, 0, 0, 0, 1)
     halos = [one for at in (0, 32, 64, 96) for one in groups[at : at + 34]]
-    np.testing.assert_array_equal(
+    assert_array_equal(
         _of_a_row("im2col::w::128", 40, 9, 0, (0, 0, 1), 2, 0), _expected(40, 9, halos)
     )
 

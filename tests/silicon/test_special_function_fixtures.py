@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from record_special_functions import SAMPLES, halves, words
 
@@ -39,13 +40,13 @@ Function = Callable[[NDArray[np.uint32]], NDArray[np.uint32]]
 @pytest.mark.parametrize("name", ["ex2", "lg2", "rcp", "rsqrt"])
 def test_special_function_equals_the_chip(name: str):
     function, _ = FUNCTIONS[name]
-    np.testing.assert_array_equal(function(RECORDED["x"]), RECORDED[name])
+    assert_array_equal(function(RECORDED["x"]), RECORDED[name])
 
 
 @pytest.mark.parametrize("name", ON_WORDS)
 def test_special_function_of_many_words_equals_the_chip(name: str):
     result = ON_WORDS[name](words())
-    np.testing.assert_array_equal(result[:SAMPLES], RECORDED[f"{name}_words"])
+    assert_array_equal(result[:SAMPLES], RECORDED[f"{name}_words"])
     assert zlib.crc32(result) == int(RECORDED[f"{name}_words_crc"])
 
 
@@ -67,5 +68,5 @@ def test_every_half_equals_the_chip(name: str, form: str):
 
 def test_logarithms_of_powers_of_two_equal_the_chip():
     """Those below 1 are no whole numbers."""
-    np.testing.assert_array_equal(lg2(RECORDED["powers"]), RECORDED["powers_lg2"])
+    assert_array_equal(lg2(RECORDED["powers"]), RECORDED["powers_lg2"])
     assert (RECORDED["powers_lg2"] != np.arange(-126, 128).astype("f4").view("u4")).sum() == 126

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from warpgroup_mmas import CASES, Form, digest, forms, immediates, inputs
 
 import tilewright as tw
@@ -26,6 +27,6 @@ def test_wgmma_equals_the_chip(form: Form):
     for case in range(CASES):
         d = tw.simulate(form.atom, **inputs(form, case), **immediates(form), arch=ARCH)
         if case == 0 and form.is_smallest:
-            np.testing.assert_array_equal(d, WGMMA[form.name])
+            assert_array_equal(d, WGMMA[form.name])
         found, recorded = digest(d), WGMMA[f"{form.name} digests"][case]
-        np.testing.assert_array_equal(found, recorded, err_msg=f"case {case}")
+        assert_array_equal(found, recorded, err_msg=f"case {case}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from inputs import MMA_CASES, mma_inputs
+from numpy.testing import assert_array_equal
 from record import all_mmas
 from wmma_matrices import WARP, access_arguments, access_kernel, access_result, accesses_of
 
@@ -29,7 +30,7 @@ def test_mma_equals_the_chip(name: str):
     for case in range(MMA_CASES):
         a, b, c = mma_inputs(atom, (), case)
         d = tw.simulate(atom, a=a, b=b, c=c, arch=ARCH)
-        np.testing.assert_array_equal(d, FIXTURES[name][case])
+        assert_array_equal(d, FIXTURES[name][case])
 
 
 @pytest.mark.parametrize("name", ACCESSES)
@@ -39,4 +40,4 @@ def test_access_equals_the_chip(name: str):
     outputs = tw.interpret(
         kernel, grid=(1,), block=(WARP,), args=access_arguments(access, space), arch=ARCH
     )
-    np.testing.assert_array_equal(access_result(access, outputs), FIXTURES[name])
+    assert_array_equal(access_result(access, outputs), FIXTURES[name])

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from example_files import EXAMPLES
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from without_checks import without_checks
 
@@ -120,7 +121,7 @@ def test_layouts_and_coordinates():
                                     for i in range(8)]  # fmt: skip
         assert b[lane].tolist() == [[g, 2 * t + i % 2 + 8 * (i // 2)] for i in range(4)]
         assert c[lane].tolist() == [[g + 8 * (i // 2), 2 * t + i % 2] for i in range(4)]
-    np.testing.assert_array_equal(atom.coords("D"), c)
+    assert_array_equal(atom.coords("D"), c)
 
 
 # Compilation
@@ -301,26 +302,26 @@ def test_interpret_gives_the_arrays_back_and_leaves_its_arguments(level: str):
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     found = interpret_axpy(args=[x, y, 2.0, 7], level=level)
     assert len(found) == 2
-    np.testing.assert_array_equal(found[0], x)
-    np.testing.assert_array_equal(found[1], EXPECTED)
+    assert_array_equal(found[0], x)
+    assert_array_equal(found[1], EXPECTED)
     assert not np.shares_memory(found[0], x) and not np.shares_memory(found[1], y)
-    np.testing.assert_array_equal(x, np.arange(8))
-    np.testing.assert_array_equal(y, np.ones(8))
+    assert_array_equal(x, np.arange(8))
+    assert_array_equal(y, np.ones(8))
 
 
 def test_arguments_may_be_raw_bits_views_and_numpy_scalars():
     x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
     bits = interpret_axpy(args=[x.view(np.uint32), y.view(np.uint32), 2, 7])
     assert bits[1].dtype == np.uint32
-    np.testing.assert_array_equal(bits[1].view(np.float32), EXPECTED)
+    assert_array_equal(bits[1].view(np.float32), EXPECTED)
     wide = np.zeros((8, 2), np.float32)
     wide[:, 0] = x
     found = interpret_axpy(args=[wide[:, 0], y, np.float64(2), np.int64(7)])
-    np.testing.assert_array_equal(found[1], EXPECTED)
+    assert_array_equal(found[1], EXPECTED)
     frozen, frozen_x = np.ones(8, np.float32), x.copy()
     frozen.setflags(write=False)
     frozen_x.setflags(write=False)
-    np.testing.assert_array_equal(interpret_axpy(args=[frozen_x, y, 2.0, 7])[1], EXPECTED)
+    assert_array_equal(interpret_axpy(args=[frozen_x, y, 2.0, 7])[1], EXPECTED)
     with pytest.raises(tw.ExecutionError, match="byte 0 of 'y', which is read-only"):
         interpret_axpy(args=[x, frozen, 2.0, 7])
 
@@ -328,8 +329,8 @@ def test_arguments_may_be_raw_bits_views_and_numpy_scalars():
 def test_the_same_array_for_two_arguments_is_one_memory():
     x = np.ones(8, np.float32)
     found = interpret_axpy(args=[x, x, 2.0, 8])
-    np.testing.assert_array_equal(found[0], np.full(8, 3))
-    np.testing.assert_array_equal(found[1], np.full(8, 3))
+    assert_array_equal(found[0], np.full(8, 3))
+    assert_array_equal(found[1], np.full(8, 3))
 
 
 def test_an_empty_array_may_be_passed():
@@ -339,7 +340,7 @@ def test_an_empty_array_may_be_passed():
 
 def test_grid_and_block_may_leave_extents_out():
     for grid, block in (((4, 1), (2,)), ([2, 1, 1], (4, 1, 1)), ((8,), np.array([1, 1]))):
-        np.testing.assert_array_equal(interpret_axpy(grid=grid, block=block)[1], EXPECTED)
+        assert_array_equal(interpret_axpy(grid=grid, block=block)[1], EXPECTED)
 
 
 def test_progress_is_called_as_blocks_finish():
@@ -361,7 +362,7 @@ def test_numerics_follow_the_arch():
         for each in ({"arch": "sm_80"}, {"arch": "sm_90"}, {"numerics": "exact"}, {})
     ]
     low, high, exact, default = results
-    np.testing.assert_array_equal(default, low)
+    assert_array_equal(default, low)
     assert (low != high).any() and (low != exact).any() and (high != exact).any()
     wide = a.astype(np.float64) @ b.astype(np.float64)
     for each in results:
@@ -378,7 +379,7 @@ def test_the_lowered_module_is_ir_that_can_be_read_and_run(text: str):
         settings: dict[str, Any] = {"grid": (1,), "block": (8,)}
         x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
         found = tw.interpret(printed, args=[x, y, 2.0, 7], **settings)
-        np.testing.assert_array_equal(found[1], EXPECTED)
+        assert_array_equal(found[1], EXPECTED)
         with pytest.raises(tw.ExecutionError, match="'n' expected a number for u32, got an array"):
             tw.interpret(printed, args=[x, y, 2.0, x], **settings)
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from cuda.bindings import driver as bindings
 from driver_stand_in import Launching, passed, telling
+from numpy.testing import assert_array_equal
 from wrong_arguments import GRID, LAUNCH, WRONG, kernel
 
 import tilewright as tw
@@ -158,8 +159,8 @@ def test_arrays_go_there_and_come_back(driver: Driver):
     here = tw.interpret(text, args=args, **LAUNCH)
     for result, interpreted, array in zip(results, here, args[::2], strict=True):
         assert result.dtype == interpreted.dtype == array.dtype
-        np.testing.assert_array_equal(result, array)
-        np.testing.assert_array_equal(interpreted, array)
+        assert_array_equal(result, array)
+        assert_array_equal(interpreted, array)
 
 
 def test_offsets_of_64_bits_reach_further():
@@ -185,7 +186,7 @@ def test_arrays_that_overlap_go_there_once(driver: Driver):
     assert list(driver.buffers) == driver.freed == [4096]
     assert bytes(driver.buffers[4096])[4:] == array[1:59].tobytes()
     for result, arg in zip(results, args, strict=True):
-        np.testing.assert_array_equal(result, arg)
+        assert_array_equal(result, arg)
     # Neighbours do not overlap.
     kernel_.launch(array[:4], alone, array[4:9], **LAUNCH)
     assert [len(buffer) for buffer in driver.buffers.values()][1:] == [16, 5, 20]

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 import tilewright as tw
@@ -41,7 +43,7 @@ def clipped(quotient: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
 
 def same_bits(left: NDArray[Any], right: NDArray[Any]) -> None:
     assert left.dtype == right.dtype
-    np.testing.assert_array_equal(left.view(np.uint8), right.view(np.uint8))
+    assert_array_equal(left.view(np.uint8), right.view(np.uint8))
 
 
 @pytest.mark.parametrize("name, element, dtype", MX, ids=MX_IDS)
@@ -59,8 +61,8 @@ def test_mx_scales_are_powers_of_two(name: Any, element: str, dtype: Any, x: Any
     same_bits(q.elements, clipped(blocks / scales[..., None], dtype).reshape(x.shape))
     assert q.tensor_scale == 1
     back = np.repeat(scales, 32, axis=-1) * q.elements.astype(np.float64)
-    np.testing.assert_array_equal(tw.dequantize(q, dtype=np.float64), back)
-    np.testing.assert_array_equal(tw.dequantize(q), back.astype(np.float32))
+    assert_array_equal(tw.dequantize(q, dtype=np.float64), back)
+    assert_array_equal(tw.dequantize(q), back.astype(np.float32))
 
 
 @pytest.mark.parametrize("tensor_scale", [None, "amax", 0.37])
@@ -80,7 +82,7 @@ def test_nvfp4_scales_are_e4m3(tensor_scale: Any, x: Any):
     quotient = np.divide(blocks, factor, out=np.zeros_like(blocks), where=factor != 0)
     same_bits(q.elements, clipped(quotient, ml_dtypes.float4_e2m1fn).reshape(x.shape))
     back = q.elements.astype(np.float64).reshape(blocks.shape) * factor
-    np.testing.assert_array_equal(tw.dequantize(q, dtype=np.float64), back.reshape(x.shape))
+    assert_array_equal(tw.dequantize(q, dtype=np.float64), back.reshape(x.shape))
 
 
 @settings(max_examples=60, deadline=None)
@@ -97,14 +99,14 @@ def test_what_was_quantized_stays_as_it_is(format: tuple[Any, str], x: Any):
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 def test_any_axis_and_float(axis: int, dtype: Any):
-    x = np.random.default_rng(0).standard_normal((32, 64, 3)[: 3 if axis != -1 else 2])
+    x = default_rng(0).standard_normal((32, 64, 3)[: 3 if axis != -1 else 2])
     x = x.astype(dtype)
     q = tw.quantize(x, "mxfp4", axis=axis)
     assert q.elements.shape == x.shape
     last = tw.quantize(np.moveaxis(x, axis, -1), "mxfp4")
     same_bits(q.elements, np.ascontiguousarray(np.moveaxis(last.elements, -1, axis)))
     same_bits(q.scales, np.ascontiguousarray(np.moveaxis(last.scales, -1, axis)))
-    np.testing.assert_array_equal(
+    assert_array_equal(
         tw.dequantize(q, axis=axis, dtype=dtype),
         np.moveaxis(tw.dequantize(last, dtype=dtype), -1, axis),
     )
@@ -120,7 +122,7 @@ def test_blocks_with_nan_or_infinity_are_nan(format: tuple[Any, str]):
     block = 16 if name == "nvfp4" else 32
     assert lost[0, :block].all() and lost[1, 32 : 32 + block].all()
     assert lost.sum() == 2 * block
-    np.testing.assert_array_equal(back[~lost], x[~lost])
+    assert_array_equal(back[~lost], x[~lost])
 
 
 SCALED = [
@@ -141,7 +143,7 @@ def test_quantized_matrices_through_a_block_scaled_mma(
         "SM120.mma_bs", shape=(16, 8, k), elem_type=(element, element, "f32"), kind=kind,
         scale_vector=vector, scale_type=scale,
     )  # fmt: skip
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     a, b = (
         tw.quantize(rng.standard_normal((rows, k)) * 4, name, element=element) for rows in (16, 8)
     )
@@ -161,7 +163,7 @@ def test_quantized_matrices_through_a_block_scaled_mma(
     row, column = np.moveaxis(atom.coords("D"), -1, 0)
     left, right = (tw.dequantize(q, dtype=np.float64) for q in (a, b))
     expected = (left @ right.T).astype(np.float32)
-    np.testing.assert_array_equal(d.view(np.float32), expected[row, column])
+    assert_array_equal(d.view(np.float32), expected[row, column])
 
 
 @pytest.mark.filterwarnings("error")

@@ -54,9 +54,14 @@ def aligned(size: int, dtype: Any = np.float32, offset: int = 0) -> Any:
     return room[first : first + size * np.dtype(dtype).itemsize].view(dtype)
 
 
+def vectors() -> tuple[Any, Any, Any]:
+    """Two to add, and where the sum goes."""
+    return np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+
+
 @pytest.mark.parametrize("dlpack", [False, True])
 def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: bool):
-    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    a, b, c = vectors()
     args = tuple(OnGpu(array, dlpack=dlpack) for array in (a, b, c))
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
     for _ in range(2):
@@ -73,7 +78,7 @@ def test_a_launch_on_arrays_of_the_gpu(monkeypatch: pytest.MonkeyPatch, dlpack: 
 def test_ptx_is_assembled_by_the_driver_where_it_refuses_what_ptxas_made(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    a, b, c = vectors()
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
     driver.refuses_cubins = True
     cutile.launch((4,), add, (*map(OnGpu, (a, b, c)), 32))
@@ -86,7 +91,7 @@ def test_ptx_is_assembled_by_the_driver_where_there_is_no_ptxas(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.setenv(ptxas.VARIABLE, str(tmp_path / "none"))
-    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    a, b, c = vectors()
     driver = stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
     cutile.launch((4,), add, (*map(OnGpu, (a, b, c)), 32))
     assert (c == np.arange(100) + 1).all() and not driver.cubins and ".target" in driver.texts[0]
@@ -286,7 +291,7 @@ def test_grids_of_ctas(
 
 def test_another_process_times_a_launch(monkeypatch: pytest.MonkeyPatch):
     """Memory is shared by handles, as many bytes in front of an array as there are."""
-    a, b, c = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)
+    a, b, c = vectors()
     stand_in(monkeypatch, add, (a, b, c, 32), a, b, c)
     handle, opened = b"the memory of all", Mock(return_value=a.ctypes.data)
     shared = Mock(side_effect=lambda address: (handle, address - a.ctypes.data))

@@ -15,6 +15,7 @@ import pytest
 from covering import THOROUGH
 from example_files import EXAMPLES
 from faults import kernel
+from numpy.random import default_rng
 from test_global_races import CTA
 
 import tilewright as tw
@@ -44,7 +45,7 @@ def processes() -> Generator[Executor]:
 
 
 def gemm(executor: Executor | None, **settings: Any) -> Any:
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in range(2))
     c = np.zeros((128, 128), np.float32)
     text = (EXAMPLES / "gemm_sm80.mlir").read_text()
@@ -216,7 +217,7 @@ FIXTURES = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
 
 
 def test_blocks_of_tile_ir():
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((80, 70), (70, 60)))
     c = np.zeros((80, 60), np.float32)
     args = [word for array in (a, b, c) for word in (array, *array.shape, array.shape[1], 1)]

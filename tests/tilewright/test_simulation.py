@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
@@ -62,18 +64,18 @@ def draw(atom: MmaAtom, rng: np.random.Generator, batch: tuple[int, ...] = ()) -
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 @pytest.mark.parametrize("atom", plain_atoms(), ids=str)
 def test_simulation_multiplies_matrices(atom: MmaAtom, numerics: Any):
-    a, b, c = draw(atom, np.random.default_rng(0))
+    a, b, c = draw(atom, default_rng(0))
     d = tw.simulate(
         atom, a=words(atom, "A", a), b=words(atom, "B", b), c=words(atom, "C", c),
         arch="sm_90", numerics=numerics,
     )  # fmt: skip
     assert d.dtype == np.uint32
     expected = a.astype(np.float64) @ b.astype(np.float64).T + c.astype(np.float64)
-    np.testing.assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
+    assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
 
 
 def test_exact_is_rounded_once_and_hardware_is_not():
-    atom, rng = tw.atom(BF16), np.random.default_rng(1)
+    atom, rng = tw.atom(BF16), default_rng(1)
     a = (rng.standard_normal((16, 16)) * np.exp2(rng.integers(-9, 9, (16, 16)))).astype(
         ml_dtypes.bfloat16
     )
@@ -94,27 +96,27 @@ def test_exact_is_rounded_once_and_hardware_is_not():
 
 
 def test_batches_are_as_many_single_ones():
-    atom, rng = tw.atom(BF16), np.random.default_rng(2)
+    atom, rng = tw.atom(BF16), default_rng(2)
     a, b, c = (rng.integers(0, 1 << 32, (2, 3, 32, n), np.uint32) for n in (4, 2, 4))
     d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
     assert d.shape == (2, 3, 32, 4)
     for place in np.ndindex(2, 3):
         one = tw.simulate(atom, a=a[place], b=b[place], c=c[place], arch="sm_80")
-        np.testing.assert_array_equal(d[place], one)
+        assert_array_equal(d[place], one)
     none = tw.simulate(atom, a=a[:0], b=b[:0], c=c[:0], arch="sm_80")
     assert none.shape == (0, 3, 32, 4) and none.dtype == np.uint32
 
 
 def test_operands_need_not_be_contiguous_and_stay_as_they_are():
-    atom, rng = tw.atom(BF16), np.random.default_rng(3)
+    atom, rng = tw.atom(BF16), default_rng(3)
     a, b, c = (rng.integers(0, 1 << 32, (n, 32), np.uint32).T for n in (4, 2, 4))
     before = [each.copy() for each in (a, b, c)]
     d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
     contiguous = [np.ascontiguousarray(each) for each in (a, b, c)]
     again = tw.simulate(atom, **dict(zip("abc", contiguous, strict=True)), arch="sm_80")  # type: ignore[arg-type]
-    np.testing.assert_array_equal(d, again)
+    assert_array_equal(d, again)
     for each, kept in zip((a, b, c), before, strict=True):
-        np.testing.assert_array_equal(each, kept)
+        assert_array_equal(each, kept)
 
 
 def test_an_f64_register_is_two_words_low_first():
@@ -124,7 +126,7 @@ def test_an_f64_register_is_two_words_low_first():
     value = int(np.array(1 + 2.0**-40).view(np.uint64))
     c[5, 2:] = value & 0xFFFFFFFF, value >> 32
     d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_80")
-    np.testing.assert_array_equal(d, c)
+    assert_array_equal(d, c)
     assert d.view(np.float64)[5, 1] == 1 + 2.0**-40
 
 
@@ -133,7 +135,7 @@ def test_integers_wrap_or_saturate(satfinite: bool):
     atom = tw.atom(
         "sm80.mma", shape=(16, 8, 32), elem_type=("s8", "s8", "s32"), satfinite=satfinite
     )
-    rng = np.random.default_rng(4)
+    rng = default_rng(4)
     a = rng.integers(-128, 128, (16, 32)).astype(np.int8)
     b = rng.integers(-128, 128, (8, 32)).astype(np.int8)
     c = np.where(rng.integers(0, 2, (16, 8)) == 1, 2**31 - 1, -(2**31)).astype(np.int32)
@@ -143,9 +145,7 @@ def test_integers_wrap_or_saturate(satfinite: bool):
     total = a.astype(np.int64) @ b.astype(np.int64).T + c
     clamped = np.clip(total, -(2**31), 2**31 - 1)
     assert (total != clamped).any()
-    np.testing.assert_array_equal(
-        matrix_of(atom, d), clamped if satfinite else total.astype(np.int32)
-    )
+    assert_array_equal(matrix_of(atom, d), clamped if satfinite else total.astype(np.int32))
 
 
 @pytest.mark.parametrize("changes, words_", [
@@ -236,7 +236,7 @@ def every_kind() -> list[MmaAtom]:
 @pytest.mark.parametrize("atom", every_kind(), ids=str)
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     m, n, k = atom.shape
     settings: dict[str, Any] = {}
     if atom.row.sparsity is None:
@@ -269,7 +269,7 @@ def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any):
         expected = pairs.sum(-1) + c
     else:
         expected = a_scaled @ b_scaled.T + c
-    np.testing.assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
+    assert_array_equal(matrix_of(atom, d).astype(np.float64), expected)
 
 
 @pytest.mark.parametrize("majors", ["row.row", "row.col", "col.row", "col.col"])
@@ -277,7 +277,7 @@ def test_every_kind_multiplies_matrices(atom: MmaAtom, numerics: Any):
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any):
     atom = tw.atom(f"mma.sync.aligned.m8n8k4.{majors}.{types}")
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     a, b, c = rng.integers(-3, 4, (4, 8, 4)), rng.integers(-3, 4, (4, 8, 4)), rng.integers(
         -9, 10, (4, 8, 8)
     )  # fmt: skip
@@ -290,7 +290,7 @@ def test_four_matrices_on_quad_pairs(majors: str, types: str, numerics: Any):
     found = np.zeros((8, 32))
     found[rows, columns] = d.view(DTYPES[atom.types[3]])
     expected = np.concatenate(list(a @ b.swapaxes(1, 2) + c), axis=1)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(("changes", "words_"), [
@@ -340,13 +340,13 @@ def test_wmma_by_mnemonic_and_by_op():
 
 def test_the_first_copy_of_a_wmma_element_counts():
     """An f16 fragment holds every element twice; an H200 reads the first (tests/silicon)."""
-    atom, rng = tw.atom(WMMA), np.random.default_rng(3)
+    atom, rng = tw.atom(WMMA), default_rng(3)
     a, b = (rng.integers(0, 1 << 14, (32, 8), np.uint32) for _ in range(2))
     c = np.zeros((32, 8), np.uint32)
     d = tw.simulate(atom, a=a, b=b, c=c, arch="sm_90")
     a[:, 4:] ^= 0x3FF
     b[:, 4:] ^= 0x3FF
-    np.testing.assert_array_equal(tw.simulate(atom, a=a, b=b, c=c, arch="sm_90"), d)
+    assert_array_equal(tw.simulate(atom, a=a, b=b, c=c, arch="sm_90"), d)
     a[:, :4] ^= 0x3FF
     assert (tw.simulate(atom, a=a, b=b, c=c, arch="sm_90") != d).any()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.tools.tilewright import main
@@ -47,8 +48,8 @@ def test_a_tensor_map_in_a_struct(engine: Any) -> None:
     compiled = tw.compile(TEXT, "sm_90a").ptx
     for text in (TEXT, compiled):
         out, tensor = tw.interpret(text, grid=(1,), block=(32,), args=[struct()], engine=engine)
-        np.testing.assert_array_equal(out, BOX)
-        np.testing.assert_array_equal(tensor, TENSOR)
+        assert_array_equal(out, BOX)
+        assert_array_equal(tensor, TENSOR)
     assert "cvta.param.u64" in compiled
 
 
@@ -73,7 +74,7 @@ def test_a_struct_of_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     np.save("x.npy", TENSOR)
     run = ["run", "k.ptx", "--grid", "1", "--block", "32", "--quiet"]
     main([*run, "0:i32=1000,8:out.npy=4x16:i32,64:x.npy#4x16"])
-    np.testing.assert_array_equal(np.load("out.npy"), BOX)
+    assert_array_equal(np.load("out.npy"), BOX)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from umma_images import NONE, Umma, put_matrix, result
 
@@ -118,7 +120,7 @@ def sums(atom: MmaAtom | WgmmaAtom, d: NDArray[np.uint32]) -> NDArray[np.float64
 
 @pytest.mark.parametrize("atom", MMAS, ids=str)
 def test_sparse_mma_equals_the_dense_product(atom: MmaAtom):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
     one = np.full(32, 0x7F7F7F7F if atom.row.scale_type == "ue8m0" else 0x38383838, np.uint32)
@@ -129,12 +131,12 @@ def test_sparse_mma_equals_the_dense_product(atom: MmaAtom):
             atom, a=values, b=fragment(atom, "B", b), c=c, metadata=metadata, selector=selector,
             arch=arch_of(atom.row.target), numerics="exact", **scales,
         )  # fmt: skip
-        np.testing.assert_array_equal(sums(atom, d), wide(a) @ wide(b).T)
+        assert_array_equal(sums(atom, d), wide(a) @ wide(b).T)
 
 
 @pytest.mark.parametrize("atom", WGMMAS, ids=lambda atom: f"{atom.mnemonic}-{atom.frag_kind}")
 def test_sparse_wgmma_equals_the_dense_product(atom: WgmmaAtom):
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
     smem = np.zeros(1 << 16, np.uint8)
@@ -151,12 +153,12 @@ def test_sparse_wgmma_equals_the_dense_product(atom: WgmmaAtom):
             c=np.zeros((128, atom.registers("C")[1]), np.uint32), arch="sm_90a", numerics="exact",
             **where,  # type: ignore[arg-type]
         )  # fmt: skip
-        np.testing.assert_array_equal(sums(atom, d), wide(a) @ wide(b).T)
+        assert_array_equal(sums(atom, d), wide(a) @ wide(b).T)
 
 
 @pytest.mark.parametrize("atom", UMMAS, ids=lambda atom: f"{atom.mnemonic}-{atom.parameters}")
 def test_sparse_tcgen05_mma_equals_the_dense_product(atom: UmmaAtom):
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     a, b = with_zeros(atom, rng), numbers(atom.element("B"), atom.extents("B"), rng)
     values, metadata = tw.sparsify(a, atom)
     ctas, packed = atom.cta_group, atom.row.kind in ("mxf4", "mxf4nvf4")
@@ -189,25 +191,25 @@ def test_sparse_tcgen05_mma_equals_the_dense_product(atom: UmmaAtom):
     )  # fmt: skip
     m, n, k = atom.shape
     said = Umma(m, n, k, atom.types, ctas, sparse=True, ws=atom.row.ws, packed=packed)
-    np.testing.assert_array_equal(result(said, after), wide(a) @ wide(b).T)
+    assert_array_equal(result(said, after), wide(a) @ wide(b).T)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(ATOMS), st.sampled_from([(), (2,), (2, 3), (0,)]), st.integers(0, 1 << 32))
 def test_densify_is_the_inverse(atom: Any, batch: tuple[int, ...], seed: int):
-    a = with_zeros(atom, np.random.default_rng(seed), batch)
+    a = with_zeros(atom, default_rng(seed), batch)
     values, metadata = tw.sparsify(a, atom)
     for selector in atom.selectors[0].legal if not isinstance(atom, UmmaAtom) else (0,):
         back = tw.densify(values, metadata, atom, selector=selector)
         assert back.dtype == a.dtype and back.shape == a.shape
-        np.testing.assert_array_equal(back, a)
+        assert_array_equal(back, a)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.sampled_from(ATOMS), st.integers(0, 1 << 32))
 def test_any_bits_of_stored_elements_come_back(atom: Any, seed: int):
     """NaNs and their payloads too; a zero may lose its sign where it is not stored."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     a = with_zeros(atom, rng)
     element = atom.element("A")
     width = element.width or element.bits
@@ -218,7 +220,7 @@ def test_any_bits_of_stored_elements_come_back(atom: Any, seed: int):
     values, metadata = tw.sparsify(a, atom)
     back = tw.densify(values, metadata, atom)
     kept = a != 0
-    np.testing.assert_array_equal(bits_of(back, element)[kept], bits_of(a, element)[kept])
+    assert_array_equal(bits_of(back, element)[kept], bits_of(a, element)[kept])
     assert not (back != 0)[~kept].any()
 
 

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from driver_stand_in import OnGpu
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from without_checks import without_checks
 
@@ -17,6 +18,7 @@ import tilewright as tw
 from tilewright.arguments.arrays import ArrayArgument
 from tilewright.arguments.binding import ArgumentError, Binding
 from tilewright.dialects.cute.values import read_typed
+from tilewright.dialects.frozen import entity, factory
 from tilewright.execution import kernel_signature
 
 HEAD = """
@@ -64,8 +66,8 @@ def test_views_of_arrays(view: str, level: str):
     found = launch(doubling(layout), array, 2.0, level=level)
     expected = before.copy()
     expected[:3, 1] *= 2
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(array, before)
+    assert_array_equal(found, expected)
+    assert_array_equal(array, before)
 
 
 @at_levels(*LEVELS)
@@ -74,9 +76,9 @@ def test_raw_bits_and_narrow_scalars(level: str):
     expected = array.copy()
     expected[:3, 1] *= 3
     text = doubling("(?,?):(?,1)", "bf16")
-    np.testing.assert_array_equal(launch(text, array, 3.0, level=level), expected)
+    assert_array_equal(launch(text, array, 3.0, level=level), expected)
     found = launch(text, array.view(np.uint16), 3.0, level=level)
-    np.testing.assert_array_equal(found.view(ml_dtypes.bfloat16), expected)
+    assert_array_equal(found.view(ml_dtypes.bfloat16), expected)
 
 
 def test_strides_of_extents_of_1_do_not_matter():
@@ -143,7 +145,7 @@ LOWERED = """func.func @k(%x: memref<?xf32> {cute.from = #cute.argument<0, point
 @at_levels(*LEVELS)
 def test_parts_of_arguments(level: str):
     found = launch(LOWERED, np.zeros((5, 7), np.float32), 1.5, level=level, threads=1)
-    np.testing.assert_array_equal(found[0, :3], [5, 7, 1.5])
+    assert_array_equal(found[0, :3], [5, 7, 1.5])
 
 
 def test_a_lowered_kernel_has_the_signature_of_the_tile_level():
@@ -168,7 +170,7 @@ def test_the_wrong_number_of_arguments():
 def test_memory_is_arranged_as_the_layout_asks():
     columns = kernel_signature(doubling("(?,?):(1,?)"))[0].arranged(GRID)
     assert columns.strides == (4, 16)
-    np.testing.assert_array_equal(columns, GRID)
+    assert_array_equal(columns, GRID)
     rows = kernel_signature(doubling("(?,?):(?,1)"))[0].arranged(GRID.T)
     assert rows.strides == (16, 4)
 
@@ -176,12 +178,12 @@ def test_memory_is_arranged_as_the_layout_asks():
 # Launches, without a GPU
 
 
+@entity
 class _Memory:
     """Memory of a GPU that keeps no bytes."""
 
-    def __init__(self, address: int = 4096):
-        self.address = address
-        self.maps: list[tuple[Any, ...]] = []
+    address: int = 4096
+    maps: list[tuple[Any, ...]] = factory(list)
 
     def place(self, name: str, content: np.ndarray) -> int:
         return self.address
@@ -202,8 +204,8 @@ def test_parameters_of_a_launch():
     found, copied = values([whole[:, 3:7], 1.5])
     assert found == [4096, 5, 14, 0x3FC0]
     assert copied[0].flat is not None
-    np.testing.assert_array_equal(copied[0].flat, whole.ravel()[3:63])
-    np.testing.assert_array_equal(copied[0].seen(copied[0].flat.view(np.uint8)), whole[:, 3:7])
+    assert_array_equal(copied[0].flat, whole.ravel()[3:63])
+    assert_array_equal(copied[0].seen(copied[0].flat.view(np.uint8)), whole[:, 3:7])
 
 
 class _Torch(SimpleNamespace):
@@ -331,7 +333,7 @@ def test_a_bare_pointer_is_to_a_dense_array():
     # NumPy's may be views: what is between their elements is neither read nor seen.
     view = GRID[:, ::2]
     (result,) = tw.interpret(text, grid=(1,), block=(1,), args=[view])
-    np.testing.assert_array_equal(result, view)
+    assert_array_equal(result, view)
 
 
 COLUMN = """cuda_tile.module @m { entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
@@ -353,7 +355,7 @@ COLUMN = """cuda_tile.module @m { entry @k(%p: tile<ptr<f32>>, %n: tile<i32>) {
 def test_a_pointer_of_tile_ir_is_to_the_array_as_it_lies(level: Any):
     args = [GRID[:, 2], 6]
     (result,) = tw.interpret(COLUMN, grid=(1,), args=args, level=level, arch="sm_80")
-    np.testing.assert_array_equal(result, 2 * GRID[:, 2])
+    assert_array_equal(result, 2 * GRID[:, 2])
     with pytest.raises(tw.ExecutionError, match=r"expected an array with strides .*forwards"):
         tw.interpret(COLUMN, grid=(1,), args=[GRID[::-1, 2], 6], level=level, arch="sm_80")
 
@@ -408,7 +410,7 @@ def test_items_hold_elements_of_less_than_a_byte(layout: str, level: str):
         text, grid=(1,), block=(1,), args=[x, np.zeros((4, 2), np.uint8, order="F")],
         arch="sm_80", level=level,
     )[1]  # fmt: skip
-    np.testing.assert_array_equal(found[:, 0], x[:, 0])
+    assert_array_equal(found[:, 0], x[:, 0])
     assert not found[:, 1].any()
 
 

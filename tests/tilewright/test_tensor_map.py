@@ -14,6 +14,7 @@ import tilewright as tw
 from tilewright.arguments.binding import flat_map
 from tilewright.arguments.device_memory import DeviceMemory
 from tilewright.arguments.parameters import Parameter
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.interpreter.machine.tensor_map import chunk_addresses
 from tilewright.source.parsing import default_context
 
@@ -197,9 +198,9 @@ class _Driver:
         return int if name.startswith("cuuint") else _Names(name)
 
 
+@entity
 class _Names:
-    def __init__(self, name: str):
-        self._name = name
+    _name: str
 
     def __getattr__(self, member: str) -> str:
         return member

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import triton
 import triton_kernels as kernels
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal, assert_array_max_ulp
 from run_levels import at_levels
 from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
@@ -28,7 +30,7 @@ def test_a_launch_runs_in_place_where_the_arrays_are():
     out = np.zeros(110, np.float32)
     with tw.triton.on_cpu():
         kernels.add[lambda meta: (triton.cdiv(100, meta["BLOCK"]),)](x, y, out[5:], 100, BLOCK=32)
-    np.testing.assert_array_equal(out[5:105], x + 1)
+    assert_array_equal(out[5:105], x + 1)
     assert not out[:5].any() and not out[105:].any()
 
 
@@ -36,8 +38,8 @@ def test_arrays_that_share_memory_are_one_memory():
     memory = np.arange(64, dtype=np.float32)
     with tw.triton.on_cpu():
         kernels.add[(1,)](memory, memory[32:], memory, 32, BLOCK=32)
-    np.testing.assert_array_equal(memory[:32], np.arange(32) + np.arange(32, 64))
-    np.testing.assert_array_equal(memory[32:], np.arange(32, 64))
+    assert_array_equal(memory[:32], np.arange(32) + np.arange(32, 64))
+    assert_array_equal(memory[32:], np.arange(32, 64))
 
 
 @pytest.mark.parametrize(("second", "total"), [(0, 4), (32, 3), (64, 0)])
@@ -49,18 +51,18 @@ def test_what_is_stored_by_another_pointer_is_loaded(second: int, total: int):
     module = tw.triton.module(kernels.reread, *arguments, BLOCK=64)
     with tw.triton.on_cpu():
         kernels.reread[(1,)](*arguments, BLOCK=64)
-    np.testing.assert_array_equal(out, [total] * (64 - second) + [0] * second)
+    assert_array_equal(out, [total] * (64 - second) + [0] * second)
     for level in ("program", "ptx"):
         args = [given, given[second:], np.zeros(64, np.float32), 3]
         *_, got = tw.interpret(module, grid=(1, 1, 1), args=args, level=level)
-        np.testing.assert_array_equal(got, out)
+        assert_array_equal(got, out)
 
 
 @pytest.mark.parametrize("wraps", [False, True], ids=["at any column", "wrapping around"])
 def test_products_of_what_begins_anywhere(*, wraps: bool):
     """What TMA copies begins at a multiple of 16 bytes; what threads copy beside it, when they know
     where it lies."""
-    random, out = np.random.default_rng(0), np.zeros((3, 64, 32), np.float32)
+    random, out = default_rng(0), np.zeros((3, 64, 32), np.float32)
     a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((64, 64), (65, 64)))
     module = tw.triton.module(kernels.turned_product, a, b, out, 64, 5, WRAPS=wraps)
     args, want = [a, b, out, 64, 5], np.zeros_like(out)
@@ -69,7 +71,7 @@ def test_products_of_what_begins_anywhere(*, wraps: bool):
         want[first] = a.astype(np.float32) @ other.astype(np.float32)
     for level in ("program", "ptx"):
         *_, got = tw.interpret(module, grid=(3, 1, 1), args=args, level=level, arch="sm_90a")
-        np.testing.assert_array_equal(got, want)
+        assert_array_equal(got, want)
 
 
 def test_launches_are_bounded_and_tell_how_far_they_are():
@@ -169,12 +171,12 @@ def test_numbers_and_strides_of_a_launch_may_be_negative(step: int, first: int):
     numbers, sizes, out = (32, 32, step * 32, first), {"BR": 16, "BC": 16}, np.zeros_like(x)
     with tw.triton.on_cpu():
         compiled = kernels.rows_from[(2,)](begin, out, *numbers, **sizes)
-    np.testing.assert_array_equal(out, expected)
+    assert_array_equal(out, expected)
     if step == 1:
         text = compiled.asm["ttir"]
         for level in ("program", "ptx"):
             ran = tw.interpret(text, grid=(2, 1, 1), args=[x, 0 * out, *numbers], level=level)
-            np.testing.assert_array_equal(ran[1], expected)
+            assert_array_equal(ran[1], expected)
     module = tw.triton.module(kernels.rows_from, begin, out, *numbers, **sizes)
     assert ("load_view" in str(module)) == (step > 0 and first >= 0)
 
@@ -205,16 +207,16 @@ def test_tuples_are_taken_apart():
     with tw.triton.on_cpu():
         pair = (np.ones(16, np.float32).view(HostArray), np.ones(16, np.float32).view(HostArray))
         kernels.scaled[(1,)](pair, out, (2.0, 1), BLOCK=16)
-    np.testing.assert_array_equal(out, np.full(16, 3, np.float32))
+    assert_array_equal(out, np.full(16, 3, np.float32))
 
 
 def test_softmax_is_numpys():
-    x = np.random.default_rng(3).standard_normal((4, 100)).astype(np.float32)
+    x = default_rng(3).standard_normal((4, 100)).astype(np.float32)
     out = np.zeros_like(x)
     with tw.triton.on_cpu():
         kernels.softmax[(4,)](x, out, 100, 100, BLOCK=128)
     powers = np.exp(x - x.max(1, keepdims=True))
-    np.testing.assert_allclose(out, powers / powers.sum(1, keepdims=True), rtol=1e-6)
+    assert_allclose(out, powers / powers.sum(1, keepdims=True), rtol=1e-6)
 
 
 def test_scripts_may_ask_for_the_device_by_any_number():
@@ -235,7 +237,7 @@ def test_autotune_runs_each_configuration_with_its_hooks(monkeypatch):
     with tw.triton.on_cpu(), pytest.warns(ModelledTimeWarning, match="latency model of sm_90a"):
         kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
     assert set(kernels.BLOCKS) == {32, 64}
-    np.testing.assert_array_equal(out, 2 * x)
+    assert_array_equal(out, 2 * x)
 
 
 def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPatch):
@@ -283,8 +285,8 @@ def test_neighbours_have_one_quotient(n: int, first: int, together: bool):
     text = for_launch(compiled.kernel, [0, 0, n, first], apart=True).decode()
     args = [out, 0 * out, n, first]
     quotients, rests = tw.interpret(text, grid=(2, 1, 1), args=args, level="ptx", arch="sm_90a")
-    np.testing.assert_array_equal(quotients, np.trunc(i / n))
-    np.testing.assert_array_equal(rests, np.fmod(i, n))
+    assert_array_equal(quotients, np.trunc(i / n))
+    assert_array_equal(rests, np.fmod(i, n))
     ptx = tw.compile(text, "sm_90a").ptx
     assert (ptx.count("div.") <= 2) == together
 
@@ -301,7 +303,7 @@ def test_a_descriptor_of_the_host_pads_as_it_says():
     with tw.triton.on_cpu():
         descriptor = TensorDescriptor(base, [3, 16], [16, 1], [8, 16])
         kernels.from_descriptor[(1,)](descriptor, out, M=8, N=16)
-    np.testing.assert_array_equal(out[:3], base[:3])
+    assert_array_equal(out[:3], base[:3])
     assert not out[3:].any()
 
 
@@ -314,7 +316,7 @@ def test_a_kernel_as_tile_ir_and_as_ptx():
 
 
 def _numbers(*shape, dtype="f4"):
-    return np.random.default_rng(5).standard_normal(shape).astype(dtype)
+    return default_rng(5).standard_normal(shape).astype(dtype)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +340,7 @@ def test_compiled_instructions_leave_what_tiles_leave(kernel, grid, args, option
     )
     ulps = 4 if kernel is kernels.softmax else 0  # the order of a sum is open
     for one, other in zip(tiles, instructions, strict=True):
-        np.testing.assert_array_max_ulp(one, other, ulps)
+        assert_array_max_ulp(one, other, ulps)
 
 
 OUT = np.zeros(16, np.float32)
@@ -413,5 +415,5 @@ def test_ttir_is_read_wherever_a_module_is(level):
     x = np.arange(16, dtype=np.float32)
     arguments = [x, np.zeros(16, np.float32)]
     _, out = tw.interpret(TTIR, "double", grid=(1,), args=arguments, level=level)
-    np.testing.assert_array_equal(out, 2 * x)
+    assert_array_equal(out, 2 * x)
     assert ".entry double" in tw.compile(TTIR, "sm_90a").ptx

@@ -85,14 +85,20 @@ def test_a_launch_is_of_what_tilewright_compiled(driver: Driver):
     assert (compiled.n_regs, compiled.n_spills) == (40, 2)
 
 
+def told_from_here(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What launches pass from here on."""
+    told: list[Any] = []
+    monkeypatch.setattr(
+        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
+    )
+    return told
+
+
 def test_a_launch_like_one_before_has_its_own_arrays_by_their_names(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
 ):
     given = [np.zeros(128, np.float32) for _ in range(6)]
-    monkeypatch.setattr(
-        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
-    )
-    told: list[Any] = []
+    told = told_from_here(driver, monkeypatch)
     turns = [given[:3], given[3:], given[1:4], given[2:5]]
     with tw.triton.on_gpu():
         for x, y, out in turns:
@@ -190,10 +196,7 @@ def test_a_compiled_kernel_is_launched_on_its_own_arrays_and_numbers(
     monkeypatch.setattr(
         DeviceKernel, "template", lambda *given, **how: made.append(1) or own(*given, **how)
     )
-    monkeypatch.setattr(
-        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
-    )
-    told: list[Any] = []
+    told = told_from_here(driver, monkeypatch)
     arrays = [np.zeros(64, np.float32) for _ in range(4)]
     kernels.scattered.device_caches.clear()
     with tw.triton.on_gpu():
@@ -228,10 +231,7 @@ def test_a_launch_on_other_numbers_is_known_where_they_do_not_decide(
 
     asked, own = list[int](), KernelLauncher.launch
     monkeypatch.setattr(KernelLauncher, "launch", launch)
-    monkeypatch.setattr(
-        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
-    )
-    told: list[Any] = []
+    told = told_from_here(driver, monkeypatch)
     x, out = (np.zeros(64, np.float32) for _ in range(2))
     kernels.scattered.device_caches.clear()
     rows = [(2.0, n, 0) for n in (32, 32, 32, 32, 32, 48, 0, 1 << 20)]
@@ -262,10 +262,7 @@ def test_functions_without_arguments_are_told_apart(
 
 def test_threads_launch_a_compiled_kernel(driver: Driver, monkeypatch: pytest.MonkeyPatch):
     """Each on arrays and numbers of its own, the first ones at once."""
-    monkeypatch.setattr(
-        driver, "cuLaunchKernel", lambda *row: told.append(passed(row[9], driver.types)) or (0,)
-    )
-    told: list[Any] = []
+    told = told_from_here(driver, monkeypatch)
     sets = [[np.zeros(64, np.float32) for _ in range(3)] for _ in range(16)]
     kernels.add.device_caches.clear()
     with tw.triton.on_gpu():

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from example_files import EXAMPLES
+from numpy.random import default_rng
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ModuleOp
@@ -110,7 +111,7 @@ def test_the_first_wrong_pass_is_named(with_pass):
     with_pass(AddForMultiply())
     with pytest.raises(tw.CompileError) as found:
         tw.compile(AXPY, "sm_90a", name="axpy.mlir", verify_by_running=TRIAL)
-    generator = np.random.default_rng(0)
+    generator = default_rng(0)
     x, y = (random_array((100,), np.dtype(np.float32), generator) for _ in range(2))
     before, after = np.float32(2.5) * x[0] + y[0], np.float32(2.5) + x[0] + y[0]
     assert re.fullmatch(
@@ -173,7 +174,7 @@ def test_trials_that_cannot_run(trial: tw.Trial, words: str):
 @pytest.mark.parametrize("element", DTYPES)
 def test_random_arrays_of_every_element_type(element: str):
     dtype = np.dtype(DTYPES[element][0])
-    array, same, other = (random_array((64,), dtype, np.random.default_rng(s)) for s in (3, 3, 4))
+    array, same, other = (random_array((64,), dtype, default_rng(s)) for s in (3, 3, 4))
     assert array.dtype == dtype and array.tobytes() == same.tobytes() != other.tobytes()
     if dtype == ml_dtypes.float8_e8m0fnu:
         assert not np.isnan(array.astype(np.float32)).any()

@@ -9,6 +9,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 from run_command import AXPY, EXAMPLES, axpy, copy, refused
 from xdsl.parser import Parser
 
@@ -190,7 +192,7 @@ def test_device_without_a_gpu_or_its_bindings(place, monkeypatch, capsys):
 
 def test_gemm_gives_the_same_file_at_both_levels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     extents = {"a": (80, 40), "b": (40, 72)}
     bf16 = ml_dtypes.bfloat16
     values = {name: rng.standard_normal(shape).astype(bf16) for name, shape in extents.items()}
@@ -201,12 +203,12 @@ def test_gemm_gives_the_same_file_at_both_levels(tmp_path, monkeypatch):
               "b.npy", f"{level}.npy=80x72:f32", "80", "72", "40", "40", "72", "72"])  # fmt: skip
     assert Path("atom.npy").read_bytes() == Path("ptx.npy").read_bytes()
     exact = values["a"].astype(np.float64) @ values["b"].astype(np.float64)
-    np.testing.assert_allclose(np.load("atom.npy"), exact, rtol=1e-4, atol=1e-5)
+    assert_allclose(np.load("atom.npy"), exact, rtol=1e-4, atol=1e-5)
 
 
 def test_tiles_give_the_same_file_at_all_levels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a, b = (rng.standard_normal((rows, 40)).astype(np.float16) for rows in (80, 72))
     np.save("a.npy", a)
     np.save("b.npy", b)
@@ -216,7 +218,7 @@ def test_tiles_give_the_same_file_at_all_levels(tmp_path, monkeypatch):
     files = {Path(f"{level}.npy").read_bytes() for level in ("tile", "atom", "ptx")}
     assert len(files) == 1
     exact = a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_allclose(np.load("tile.npy"), exact, rtol=1e-4, atol=1e-5)
+    assert_allclose(np.load("tile.npy"), exact, rtol=1e-4, atol=1e-5)
 
 
 TRANSPOSE = """
@@ -240,7 +242,7 @@ def test_files_are_arranged_as_a_tensor_asks(tmp_path, monkeypatch, capsys):
     main(["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy", "y.npy=3x4:f32", "--quiet"])
     expected = np.zeros((3, 4), np.float32)
     expected[:, 0] = x[:, 0]
-    np.testing.assert_array_equal(np.load("y.npy"), expected)
+    assert_array_equal(np.load("y.npy"), expected)
     said = refused(capsys, main, ["run", "k.mlir", "--grid", "1", "--block", "3", "x.npy",
                                   "y.npy=3x5:f32"])  # fmt: skip
     assert "argument 'y' expected shape (?, 4), got (3, 5)" in said
@@ -251,7 +253,7 @@ def gemm_sm90(*words):
 
 
 def test_tensor_maps_are_given_like_memrefs(place, capsys):
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a, b = (rng.integers(-8, 9, shape).astype(ml_dtypes.bfloat16) for shape in ((3, 8), (8, 16)))
     np.save("a.npy", a)
     np.save("b.npy", b)

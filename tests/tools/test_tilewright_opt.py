@@ -12,6 +12,7 @@ from example_files import EXAMPLES
 from xdsl.universe import Universe
 from xdsl.utils.diagnostic import Diagnostic
 
+from tilewright.dialects.frozen import entity
 from tilewright.passes.check_tmem import CheckTmemPass
 from tilewright.tools.expected_errors import Expectation, expectations
 from tilewright.tools.tilewright_opt import main
@@ -22,11 +23,13 @@ LOWER = ("-p", "convert-cute-nvgpu-to-ptx")
 AXPY = EXAMPLES / "axpy.mlir"
 
 
+@entity
 class Run:
     """What a run of the command left behind."""
 
-    def __init__(self, status: int, out: str, error: str):
-        self.status, self.out, self.error = status, out, error
+    status: int
+    out: str
+    error: str
 
 
 @pytest.fixture

@@ -10,18 +10,20 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, OF_A_ROW, TENSOR_MAP_BYTES
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import UInt8Array
 
 
+@entity
 class DeviceMemory:
     """Copies of arguments on the GPU, freed where its `with` block ends.
 
     `driver` is `cuda.bindings.driver`, and `call` what calls a function of it by name.
     """
 
-    def __init__(self, driver: Any, call: Callable[..., Any]):
-        self._driver, self._call = driver, call
-        self._buffers: list[tuple[Any, int]] = []
+    _driver: Any
+    _call: Callable[..., Any]
+    _buffers: list[tuple[Any, int]] = factory(list)
 
     def __enter__(self) -> DeviceMemory:
         return self

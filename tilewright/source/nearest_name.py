@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from xdsl.context import Context
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
-from xdsl.ir import Dialect, Operation, TypeAttribute
+from xdsl.ir import Operation, TypeAttribute
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.arg_spec import parse_pipeline
 
@@ -99,14 +99,11 @@ def _of_dialect(name: str, is_op: bool, context: Context) -> str | None:
     dialect = None if dialect_name is None else context.get_optional_dialect(dialect_name)
     if dialect is None or not rest:
         return dialect_name if dialect is not None else None
-    meant = close_name(f"{dialect_name}.{rest}", _names(dialect, is_op), cutoff=0.0)
+    names = [one.name for one in (dialect.operations if is_op else dialect.attributes)]
+    meant = close_name(f"{dialect_name}.{rest}", names, cutoff=0.0)
     same = next(
         (one for one in dialect.attributes if not is_op and one.name == name == meant), None
     )
     if same is not None:  # a type for an attribute, or the other way round
         return f"{'!' if issubclass(same, TypeAttribute) else '#'}{name}"
     return meant
-
-
-def _names(dialect: Dialect, is_op: bool) -> list[str]:
-    return [one.name for one in (dialect.operations if is_op else dialect.attributes)]

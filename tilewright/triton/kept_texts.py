@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, frozen
 
 Group = dict[str, Any]
 """The texts of a kernel, by the names of files."""
@@ -36,11 +36,11 @@ class _Text:
         return self.content.decode()
 
 
+@entity
 class _KernelTexts:
     """The texts of one kernel, as Triton asks for them (`triton.runtime.cache.CacheManager`)."""
 
-    def __init__(self, path: Path):
-        self._path = path
+    _path: Path
 
     def get_group(self, _: str) -> Group | None:
         """All of them; None where they are not kept."""

@@ -32,7 +32,7 @@ from tilewright.tools.instructions.fragment_places import (
 from tilewright.tools.instructions.mma_explained import AXES
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import write_whole
-from tilewright.tools.render_table import matrix
+from tilewright.tools.render_table import matrix, numbers
 
 _CELL_BITS = 32
 
@@ -58,9 +58,7 @@ def tensor_table(atom: UmmaAtom, operand: Operand) -> Iterator[str]:
     for row in range(rows):
         offsets = (layout[0](row) + layout[1](column) for column in range(columns))
         cells.append([str(row), *(_place(offset * bits, bits) for offset in offsets)])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        yield " ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+    yield from numbers(cells)
 
 
 def _place(bit: int, bits: int) -> str:

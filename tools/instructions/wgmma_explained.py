@@ -88,7 +88,7 @@ def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:
     rows = [
         (
             f"{major.upper()}-major",
-            _swizzle_words(swizzle),
+            f"{swizzle} bytes" if swizzle else "no swizzle",
             canonical_layout(element, major, swizzle),
         )
         for major in majors
@@ -98,10 +98,6 @@ def _shared_memory(atom: WgmmaAtom) -> Iterator[str]:
     yield line("", "LBO, SBO in elements; 'tilewright desc' builds and reads descriptors")
     if atom.row.sparse:
         yield line("", "at 32 bytes LBO is what lies between the halves of B's K (on an H100)")
-
-
-def _swizzle_words(swizzle: int) -> str:
-    return f"{swizzle} bytes" if swizzle else "no swizzle"
 
 
 def canonical_layout(element: ElementType, major: MajorMode, swizzle: int) -> str:

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cute import ComposedLayout, Layout, make_layout
 from tilewright.dialects.cute.drawing import Drawing, drawing_of
 from tilewright.dialects.cute.int_tuple import LayoutError
-from tilewright.dialects.cute.swizzle import parse_layout
+from tilewright.dialects.cute.swizzle import outer_of, parse_layout
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.types.memref import layout_of
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
@@ -101,14 +101,14 @@ def _of(op: Operation, seen: dict[str, Picture], atoms: set[Any]) -> Iterator[tu
 def _drawn(layout: Layout | ComposedLayout) -> Drawing:
     """The drawing of a layout; of more than two modes the largest two, the others at their first
     place (one stage of a pipeline). Raises LayoutError."""
-    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    plain = outer_of(layout)
     modes = [plain[mode] for mode in range(plain.rank())]
     if len(modes) < 3:
         return drawing_of(layout)
     largest = sorted(modes, key=lambda mode: -mode.size())[:2]
     first = make_layout(*[mode for mode in modes if any(mode is kept for kept in largest)])
     composed = isinstance(layout, ComposedLayout)
-    drawing = drawing_of(ComposedLayout(layout.inner, layout.offset, first) if composed else first)
+    drawing = drawing_of(layout.with_outer(first) if composed else first)
     return replace(drawing, title=str(layout), about=f"{drawing.about}, the first {first}")
 
 
@@ -127,7 +127,7 @@ def _layout(value: SSAValue) -> Layout | ComposedLayout | None:
             layout = parse_layout(str(type_).split('"')[1])
     if not isinstance(layout, Layout | ComposedLayout):
         return None
-    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    plain = outer_of(layout)
     if isinstance(layout, ComposedLayout) and not isinstance(layout.offset, int):
         return None
     return layout if layouts.known(plain) and plain.size() > 1 else None

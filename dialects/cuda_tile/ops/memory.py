@@ -5,7 +5,7 @@ Nothing but tokens orders these operations: each may take one and gives one.
 
 from typing import Any, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     operand_def,
@@ -40,6 +40,7 @@ from tilewright.dialects.cuda_tile.hints import verify_hints
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile_op
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
+from tilewright.dialects.integers import integer_of
 
 Choice = TypeVar("Choice", bound=TileEnum)
 
@@ -120,9 +121,7 @@ class MemoryOp(TokenOp):
 
 def choice_in(op: CudaTileOp, name: str, words: type[Choice]) -> Choice:
     """The case that an i32 of an op stands for."""
-    value = op.properties[name]
-    assert isinstance(value, IntegerAttr)
-    word = words.of_number(value.value.data)
+    word = words.of_number(integer_of(op.properties[name]))
     assert word is not None
     return word
 

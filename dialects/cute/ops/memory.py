@@ -3,7 +3,6 @@
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import MemoryAllocEffect, MemoryFreeEffect
 
@@ -14,6 +13,7 @@ from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor_memory import why_no_allocation
 from tilewright.dialects.cute.types.tensors import MemRefType
+from tilewright.dialects.integers import integer_of
 
 
 class AllocationOp(TypedConstantOp, ABC):
@@ -56,8 +56,7 @@ class AllocOp(AllocationOp):
     @property
     def cta_group(self) -> int:
         """How many CTAs allocate together."""
-        given = self.attributes.get("cta_group")
-        return given.value.data if isinstance(given, IntegerAttr) else 1
+        return integer_of(self.attributes.get("cta_group"), 1)
 
     def verify_in_place(self) -> None:
         given, type_ = self.attributes.get("cta_group"), self.result.type

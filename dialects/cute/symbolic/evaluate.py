@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any
 
-from tilewright.dialects.cute.coordinate import make_basis_like
+from tilewright.dialects.cute.coordinate import check_rank, make_basis_like
 from tilewright.dialects.cute.int_tuple import (
     LayoutError,
     congruent,
@@ -48,8 +48,7 @@ def _image(coord: Any, shape: Any, stride: Any) -> Any:
     if coord is None:
         coord = 0
     if is_tuple(coord):
-        if not is_tuple(shape) or len(coord) != len(shape):
-            raise LayoutError(f"expected a coordinate of {to_text(shape)}, got {to_text(coord)}")
+        check_rank(coord, shape)
         return _summed(list(starmap(_image, zip(coord, shape, stride, strict=True))))
     if not is_scalar(coord):
         raise LayoutError(f"expected a number, got {to_text(coord)}")

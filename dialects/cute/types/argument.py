@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntAttr, NoneAttr, StringAttr
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from tilewright.dialects.labelled import parse_natural
+from tilewright.dialects.labelled import Bracketed, parse_natural
 
 FROM = "cute.from"
 """The argument attribute that says it."""
@@ -32,7 +32,7 @@ of an argument that is multiplied, a larger one of an argument that is divided."
 
 
 @irdl_attr_definition
-class ArgumentAttr(ParametrizedAttribute):
+class ArgumentAttr(Bracketed):
     """One part of an argument of the tile level.
 
     - `#cute.argument<0, pointer>`: the address of tensor 0;
@@ -67,27 +67,25 @@ class ArgumentAttr(ParametrizedAttribute):
         )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            index = parse_natural(parser)
-            parser.parse_punctuation(",")
-            part = parser.parse_identifier()
-            modes = parser.parse_optional_comma_separated_list(
-                parser.Delimiter.ANGLE, parser.parse_integer
-            )
-            type_: Attribute = NoneAttr()
-            if parser.parse_optional_punctuation(","):
-                type_ = parser.parse_attribute()
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        index = parse_natural(parser)
+        parser.parse_punctuation(",")
+        part = parser.parse_identifier()
+        modes = parser.parse_optional_comma_separated_list(
+            parser.Delimiter.ANGLE, parser.parse_integer
+        )
+        type_: Attribute = NoneAttr()
+        if parser.parse_optional_punctuation(","):
+            type_ = parser.parse_attribute()
         return [IntAttr(index), StringAttr(part), ArrayAttr(map(IntAttr, modes or ())), type_]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"{self.index.data}, {self.part.data}")
-            if self.modes:
-                printer.print_string(f"<{', '.join(str(mode.data) for mode in self.modes)}>")
-            if not isinstance(self.type, NoneAttr):
-                printer.print_string(", ")
-                printer.print_attribute(self.type)
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(f"{self.index.data}, {self.part.data}")
+        if self.modes:
+            printer.print_string(f"<{', '.join(str(mode.data) for mode in self.modes)}>")
+        if not isinstance(self.type, NoneAttr):
+            printer.print_string(", ")
+            printer.print_attribute(self.type)
 
     def verify(self) -> None:
         part, count = self.part.data, len(self.modes)

@@ -15,6 +15,8 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.int_tuple import product_each
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.values import is_known
@@ -102,12 +104,12 @@ def layout_mismatch(type_: MemRefType) -> str | None:
     if not isinstance(type_.layout, LayoutType | ComposedLayoutType):
         return None
     layout = type_.layout.data
-    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    plain = outer_of(layout)
     if not is_static((plain.shape, plain.stride)):
         return f"expected a static layout, got {layout}"
     if not all(isinstance(step, int) for step in flatten(plain.stride)):
         return f"expected a layout with integer strides, got {layout}"
-    extents = tuple(plain[mode].size() for mode in range(plain.rank()))
+    extents = product_each(plain.shape)
     if extents != tuple(type_.get_shape()):
         shape = "x".join(map(str, type_.get_shape()))
         return f"expected a layout of shape {shape}, got {layout}"

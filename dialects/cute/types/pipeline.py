@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IntAttr, StringAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import SHARED_MEMORY
 from tilewright.dialects.cute_nvgpu.lattice.targets import InstructionFacts, Requirement
 from tilewright.dialects.cute_nvgpu.lattice.tmem import TMEM_COMMIT
-from tilewright.dialects.labelled import parse_label, parse_natural, parse_word
+from tilewright.dialects.labelled import Bracketed, parse_label, parse_natural, parse_word
 
 _COUNTS = ("stages", "producers", "consumers", "bytes")
 _COUNTS_OF: dict[str, tuple[str, ...]] = {
@@ -50,7 +50,7 @@ _COMPLETED_BY: dict[str, InstructionFacts] = {
 
 
 @irdl_attr_definition
-class PipelineType(ParametrizedAttribute, TypeAttribute):
+class PipelineType(Bracketed, TypeAttribute):
     """A pipeline.
 
     `tma`: each of `stages` has an mbarrier that says it is full, on which `producers` threads
@@ -102,27 +102,25 @@ class PipelineType(ParametrizedAttribute, TypeAttribute):
         return Requirement.of(_COMPLETED_BY[self.kind.data])
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            kind = parse_word(parser, _COUNTS_OF, "kind of pipeline")
-            counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
-            for name in _COUNTS_OF[kind]:
-                parser.parse_punctuation(",")
-                parse_label(parser, name)
-                counts[name] = parse_natural(parser)
-            ctas = 1
-            if kind != "cp_async" and parser.parse_optional_punctuation(","):
-                parse_label(parser, "ctas")
-                ctas = parse_natural(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        kind = parse_word(parser, _COUNTS_OF, "kind of pipeline")
+        counts: dict[str, int] = dict.fromkeys(_COUNTS, 0)
+        for name in _COUNTS_OF[kind]:
+            parser.parse_punctuation(",")
+            parse_label(parser, name)
+            counts[name] = parse_natural(parser)
+        ctas = 1
+        if kind != "cp_async" and parser.parse_optional_punctuation(","):
+            parse_label(parser, "ctas")
+            ctas = parse_natural(parser)
         return [StringAttr(kind), *map(IntAttr, (*counts.values(), ctas))]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.kind.data)
-            for name in _COUNTS_OF[self.kind.data]:
-                printer.print_string(f", {name} = {getattr(self, name).data}")
-            if self.ctas.data != 1:
-                printer.print_string(f", ctas = {self.ctas.data}")
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(self.kind.data)
+        for name in _COUNTS_OF[self.kind.data]:
+            printer.print_string(f", {name} = {getattr(self, name).data}")
+        if self.ctas.data != 1:
+            printer.print_string(f", ctas = {self.ctas.data}")
 
     def verify(self) -> None:
         for name in (*_COUNTS_OF[self.kind.data], "ctas"):

@@ -10,6 +10,7 @@ from typing import Literal
 
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.atoms import SMEM_ALIGN, TmaBox
+from tilewright.dialects.cute.int_tuple import product_each
 from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
@@ -126,7 +127,7 @@ def box_for(
     swizzle = 0
     if isinstance(memory, ComposedLayout) and isinstance(memory.inner, Swizzle):
         swizzle = rows.CHUNK << memory.inner.bits if memory.inner.bits else 0
-    shape = tuple(plain[mode].size() for mode in range(plain.rank()))
+    shape = product_each(plain.shape)
     if shape != tile or len(tile) > count:
         raise LayoutError(f"expected shared memory of the tile {tile}, got {memory}")
     modes = (*(mode for mode in range(count) if mode != last), last)

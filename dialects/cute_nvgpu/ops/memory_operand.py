@@ -1,11 +1,10 @@
 """Operands in memory: memrefs of the right space, whose layout keeps together the bytes that an
 instruction moves as one, and the matrices in shared memory that MMAs read."""
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
+from xdsl.ir import Attribute
 
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
 from tilewright.dialects.cute.tensor_memory import CELL_BITS
 from tilewright.dialects.cute.types.memref import (
     Space,
@@ -130,14 +129,6 @@ def _verify_major(
         )
 
 
-def constant_index(value: SSAValue) -> int | None:
-    """The value of an index that is a constant, or None."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
-    return None
-
-
 def verify_contiguous(what: str, type_: MemRefType[Attribute], wanted: int) -> None:
     """Raise Illegal unless `wanted` bytes along the last index lie side by side, and
     every such run starts on a multiple of `wanted` bytes from the memref's start."""
@@ -186,9 +177,8 @@ def tmem_layout(type_: Attribute) -> tuple[Layout, int]:
 
 def _steps(mode: Layout) -> list[tuple[int, int]]:
     """The (extent, stride) pairs of a mode that move at all."""
-    pairs = zip(flatten(mode.shape), flatten(mode.stride), strict=True)
     return [
         (extent, stride)
-        for extent, stride in pairs
+        for extent, stride in mode.leaves
         if isinstance(extent, int) and isinstance(stride, int) and extent != 1
     ]

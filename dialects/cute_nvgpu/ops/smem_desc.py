@@ -16,6 +16,7 @@ from tilewright.dialects.cute import (
     make_layout,
     recast_layout,
 )
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -181,7 +182,7 @@ def _per_item(type_: SmemDescViewType) -> int:
 
 
 def _plain(layout: Layout | ComposedLayout) -> Layout:
-    outer = layout.outer if isinstance(layout, ComposedLayout) else layout
+    outer = outer_of(layout)
     assert isinstance(outer, Layout)
     return outer
 
@@ -206,7 +207,7 @@ def cut_to_matrix(
 
     Raises LayoutError where the memref has no matrix of such extents.
     """
-    plain = layout.outer if isinstance(layout, ComposedLayout) else layout
+    plain = outer_of(layout)
     per_item = _per_item(type_)
     rows, columns = type_.extents
     cut = make_layout(

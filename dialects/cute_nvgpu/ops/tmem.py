@@ -19,7 +19,6 @@ from tilewright.dialects.cute_nvgpu.ops.cta_group import ONE_CTA, AllocationOp, 
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
     bits_of,
-    constant_index,
     tmem_layout,
     tmem_span,
     verify_tmem,
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
 )
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.integers import constant_integer
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -184,7 +184,7 @@ class SliceOp(BaselineOp):
         """The lane and column of the first element, as far as its indices are constants."""
         layout, bits = tmem_layout(source)
         offset = sum(
-            layout[mode](constant_index(index) or 0) for mode, index in enumerate(self.indices)
+            layout[mode](constant_integer(index) or 0) for mode, index in enumerate(self.indices)
         )
         lane, column = divmod(offset * bits // rows.CELL_BITS, rows.LANE_STRIDE)
         return lane, column

@@ -29,11 +29,12 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, TMEM_WAIT_LOAD, TMEM_WAIT_STORE
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_LOAD, TMEM_STORE
 from tilewright.dialects.cute_nvgpu.ops.instruction import FragmentAccessOp, NvgpuOp
-from tilewright.dialects.cute_nvgpu.ops.memory_operand import constant_index, verify_tmem
+from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_tmem
 from tilewright.dialects.cute_nvgpu.types.copies import parse_shape
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.integers import constant_integer
 from tilewright.dialects.reading import legal_text
 
 
@@ -163,7 +164,7 @@ class TmemAccessOp(ShapedAccessOp, FragmentAccessOp):
         assert isinstance(layout, Layout)
         first = layout.rank() - 2
         for mode, extent in enumerate(access.extents(bits), first):
-            size, index = layout[mode].size(), constant_index(indices[mode])
+            size, index = layout[mode].size(), constant_integer(indices[mode])
             if index is not None and not 0 <= index <= size - extent:
                 raise self.fail(
                     f"index {mode} of at most {size - extent}, got {index} (the tile has {extent} "

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, UnitAttr, i1, i32
+from xdsl.dialects.builtin import MemRefType, StringAttr, UnitAttr, i1, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def
 
@@ -30,6 +30,7 @@ from tilewright.dialects.cute_nvgpu.types.shared_atoms import UMMA_ATOM_TYPES
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import Field
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.integers import integer_of
 
 _SPELLED = {"E": "$e `[` $selector `]`"} | {
     name: f"${name.lower()} `[` ${name.lower()}_id `]`" for name in ("SFA", "SFB")
@@ -168,8 +169,7 @@ class UmmaOp(CtaGroupOp, AtomOp):
         return descriptor
 
     def _number(self, name: str) -> int:
-        number = self.properties.get(name)
-        return number.value.data if isinstance(number, IntegerAttr) else 0
+        return integer_of(self.properties.get(name), 0)
 
     def verify_(self) -> None:
         self.verify_group()

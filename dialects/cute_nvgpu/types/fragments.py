@@ -8,7 +8,7 @@ from functools import lru_cache
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntAttr, NoneAttr, UnitAttr
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
+from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
@@ -25,6 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     UNPACKED,
     ElementType,
 )
+from tilewright.dialects.labelled import Bracketed
 from tilewright.dialects.once import once, once_each
 from tilewright.dialects.reading import legal_text
 
@@ -70,7 +71,7 @@ def _plain(count: int, element_type: Attribute, unpacked: bool) -> FragmentType:
 
 
 @irdl_attr_definition
-class FragmentType(ParametrizedAttribute, TypeAttribute):
+class FragmentType(Bracketed, TypeAttribute):
     """The registers that each thread of a warp holds of a matrix, or of a tensor.
 
     `!cute_nvgpu.fragment<8xbf16, "((4,8),(2,2,2)):((32,1),(16,8,128))">`: eight elements a
@@ -136,32 +137,30 @@ class FragmentType(ParametrizedAttribute, TypeAttribute):
         return self.count.data // self.element.per_register
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            shape, element = parser.parse_ranked_shape()
-            if len(shape) != 1:
-                parser.raise_error("expected COUNTxTYPE, such as 8xbf16", start, parser.pos)
-            layout: Attribute = NoneAttr()
-            unpacked: Attribute = NoneAttr()
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start = parser.pos
+        shape, element = parser.parse_ranked_shape()
+        if len(shape) != 1:
+            parser.raise_error("expected COUNTxTYPE, such as 8xbf16", start, parser.pos)
+        layout: Attribute = NoneAttr()
+        unpacked: Attribute = NoneAttr()
+        more = parser.parse_optional_punctuation(",") is not None
+        if more and parser.parse_optional_keyword("unpacked"):
+            unpacked = UnitAttr()
             more = parser.parse_optional_punctuation(",") is not None
-            if more and parser.parse_optional_keyword("unpacked"):
-                unpacked = UnitAttr()
-                more = parser.parse_optional_punctuation(",") is not None
-            if more:
-                with legal_text(parser):
-                    layout = LayoutType.get(Layout.parse(parser.parse_str_literal()))
+        if more:
+            with legal_text(parser):
+                layout = LayoutType.get(Layout.parse(parser.parse_str_literal()))
         return [IntAttr(shape[0]), element, layout, unpacked]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"{self.count.data}x")
-            printer.print_attribute(self.element_type)
-            if self.is_unpacked:
-                printer.print_string(", unpacked")
-            if isinstance(self.layout, LayoutType):
-                printer.print_string(", ")
-                printer.print_attribute(self.layout.text)
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(f"{self.count.data}x")
+        printer.print_attribute(self.element_type)
+        if self.is_unpacked:
+            printer.print_string(", unpacked")
+        if isinstance(self.layout, LayoutType):
+            printer.print_string(", ")
+            printer.print_attribute(self.layout.text)
 
     def verify(self) -> None:
         element = _HELD_AS.get(self.element_type)

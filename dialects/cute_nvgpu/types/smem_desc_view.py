@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from functools import cache
 
 from xdsl.dialects.builtin import IntAttr, NoneAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute import ComposedLayout, Layout, parse_layout
+from tilewright.dialects.cute.int_tuple import product_each
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.types.memref import layout_type
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -29,12 +30,13 @@ from tilewright.dialects.cute_nvgpu.types.fragments import (
     element_of,
     unpacked_of,
 )
+from tilewright.dialects.labelled import Bracketed
 from tilewright.dialects.once import once
 from tilewright.dialects.reading import legal_text
 
 
 @irdl_attr_definition
-class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
+class SmemDescViewType(Bracketed, TypeAttribute):
     """A matrix in shared memory that a descriptor expresses.
 
     `!cute_nvgpu.smem_desc_view<64x16xbf16, "S<3,3,3> o 0 o (64,16):(64,1)">`: (M or N) x K elements
@@ -116,34 +118,32 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
         return f"{self.rows.data}x{self.columns.data}x{self.element_type}{packing}"
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            start = parser.pos
-            shape, element = parser.parse_ranked_shape()
-            if len(shape) != 2:
-                parser.raise_error("expected MNxKxTYPE, such as 64x16xbf16", start, parser.pos)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        start = parser.pos
+        shape, element = parser.parse_ranked_shape()
+        if len(shape) != 2:
+            parser.raise_error("expected MNxKxTYPE, such as 64x16xbf16", start, parser.pos)
+        parser.parse_punctuation(",")
+        unpacked: UnitAttr | NoneAttr = NoneAttr()
+        if parser.parse_optional_keyword("unpacked"):
+            unpacked = UnitAttr()
             parser.parse_punctuation(",")
-            unpacked: UnitAttr | NoneAttr = NoneAttr()
-            if parser.parse_optional_keyword("unpacked"):
-                unpacked = UnitAttr()
-                parser.parse_punctuation(",")
-            format = _parse_format(parser)
-            with legal_text(parser):
-                layout = layout_type(parse_layout(parser.parse_str_literal()))
+        format = _parse_format(parser)
+        with legal_text(parser):
+            layout = layout_type(parse_layout(parser.parse_str_literal()))
         return [
             IntAttr(shape[0]), IntAttr(shape[1]), element, layout, StringAttr(format), unpacked
         ]  # fmt: skip
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(f"{self.rows.data}x{self.columns.data}x")
-            printer.print_attribute(self.element_type)
-            if isinstance(self.unpacked, UnitAttr):
-                printer.print_string(", unpacked")
-            if self.format is not WGMMA:
-                printer.print_string(f", {self.format.name}")
-            printer.print_string(", ")
-            printer.print_attribute(self.layout.text)
+    def print_inside(self, printer: Printer) -> None:
+        printer.print_string(f"{self.rows.data}x{self.columns.data}x")
+        printer.print_attribute(self.element_type)
+        if isinstance(self.unpacked, UnitAttr):
+            printer.print_string(", unpacked")
+        if self.format is not WGMMA:
+            printer.print_string(f", {self.format.name}")
+        printer.print_string(", ")
+        printer.print_attribute(self.layout.text)
 
     def verify(self) -> None:
         if element_of(self.element_type) is None:
@@ -157,7 +157,7 @@ class SmemDescViewType(ParametrizedAttribute, TypeAttribute):
                 f"got {self.element_type} (others have one form in shared memory)"
             )
         layout = self.layout.data
-        shape = tuple(layout[mode].size() for mode in range(layout.rank()))
+        shape = product_each(layout.shape)
         if shape != self.extents:
             raise VerifyException(
                 f"smem_desc_view expected a layout of shape {self.rows.data}x{self.columns.data}, "

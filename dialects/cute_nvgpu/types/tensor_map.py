@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -17,14 +17,14 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     tensor_element,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
-from tilewright.dialects.labelled import parse_label, parse_natural
+from tilewright.dialects.labelled import Bracketed, parse_label, parse_natural
 
 TENSOR_MAP = "cute_nvgpu.tensor_map"
 """The attribute of an entry's parameter that says which box a tensor map of the user's moves."""
 
 
 @irdl_attr_definition
-class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
+class TmaDescriptorType(Bracketed, TypeAttribute):
     """A tensor map in the parameters of the kernel.
 
     `!cute_nvgpu.tma_descriptor<128x64xbf16, swizzle = 128>`: each copy moves a box of 128 x 64
@@ -60,25 +60,23 @@ class TmaDescriptorType(ParametrizedAttribute, TypeAttribute):
         )
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            shape, element = parser.parse_ranked_shape()
-            numbers = {"swizzle": 0, "swizzle_atom": CHUNK}
-            for label in numbers:
-                if parser.parse_optional_punctuation(",") is not None:
-                    parse_label(parser, label)
-                    numbers[label] = parse_natural(parser)
+    def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
+        shape, element = parser.parse_ranked_shape()
+        numbers = {"swizzle": 0, "swizzle_atom": CHUNK}
+        for label in numbers:
+            if parser.parse_optional_punctuation(",") is not None:
+                parse_label(parser, label)
+                numbers[label] = parse_natural(parser)
         return [ArrayAttr(map(IntAttr, shape)), element, *map(IntAttr, numbers.values())]
 
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            for extent in self.shape:
-                printer.print_string(f"{extent.data}x")
-            printer.print_attribute(self.element_type)
-            if self.swizzle.data:
-                printer.print_string(f", swizzle = {self.swizzle.data}")
-            if self.swizzle_atom.data != CHUNK:
-                printer.print_string(f", swizzle_atom = {self.swizzle_atom.data}")
+    def print_inside(self, printer: Printer) -> None:
+        for extent in self.shape:
+            printer.print_string(f"{extent.data}x")
+        printer.print_attribute(self.element_type)
+        if self.swizzle.data:
+            printer.print_string(f", swizzle = {self.swizzle.data}")
+        if self.swizzle_atom.data != CHUNK:
+            printer.print_string(f", swizzle_atom = {self.swizzle_atom.data}")
 
     def verify(self) -> None:
         try:

@@ -16,8 +16,8 @@ from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger, UnaryIn
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import constant_integer
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
-from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.facts import (
     is_natural,
@@ -198,11 +198,13 @@ def _divide(op: BinaryInteger, kernel: EntryLowering) -> None:
             return on_integers(kernel, arith.OrIOp if divides else arith.AndIOp, x, nothing)
         # The quotient of the lowest number by -1 alone has no room there.
         fits = signed and (
-            kind in (arith.RemSIOp, *_UNSIGNED.values()) or known_integer(y) or is_natural(op.lhs)
+            kind in (arith.RemSIOp, *_UNSIGNED.values())
+            or constant_integer(y)
+            or is_natural(op.lhs)
         )
         if fits and (short := _before_extension(kernel, x, y)) is not None:
             return kernel.emit(arith.ExtSIOp, [compute(*short)], type_)
-        if known_integer(y):
+        if constant_integer(y):
             return on_integers(kernel, kind, x, y)
         zero, one = kernel.constant(0, y.type), kernel.constant(1, y.type)
         is_zero = kernel.emit(arith.CmpiOp, [y, zero], i1, predicate=IntegerAttr(0, i64))
@@ -232,8 +234,8 @@ def _before_extension(kernel: EntryLowering, x: SSAValue, y: SSAValue) -> list[S
     were: in 64 bits ptxas divides by a program, by constants too."""
     if not isinstance(x.owner, arith.ExtSIOp) or x.owner.input.type != i32:
         return None
-    if 0 < (known_integer(y) or 0) < 1 << 31:
-        return [x.owner.input, kernel.constant(known_integer(y), i32)]
+    if 0 < (constant_integer(y) or 0) < 1 << 31:
+        return [x.owner.input, kernel.constant(constant_integer(y), i32)]
     if isinstance(y.owner, arith.ExtSIOp) and y.owner.input.type == i32:
         return [x.owner.input, y.owner.input]
     return None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation
 from xdsl.traits import is_side_effect_free
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 
 
@@ -35,7 +36,7 @@ def _not_needed(branch: Operation, block: Block) -> dict[Operation, None]:
     """The ops in front of a branch whose results nothing needs up to there, the last first."""
     free, op = dict[Operation, None](), branch.prev_op
     while op is not None:
-        uses = (use.operation for result in op.results for use in result.uses)
+        uses = users(*op.results)
         if is_moved(op) and all(block.find_ancestor_op_in_block(user) in free for user in uses):
             free[op] = None
         op = op.prev_op

@@ -190,7 +190,7 @@ class _Loop:
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
         self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
-        self._hoisted = HoistedOperands(op, kernel, barrier=copies is None)
+        self._hoisted = HoistedOperands(op, kernel, copies is None)
         stores = late_store_part(op, kernel)
         self._turns = stores.turns if isinstance(stores, StoreUnderProducts) else 0
         parts: tuple[LoopPart | None, ...] = (

@@ -8,10 +8,10 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
+from tilewright.dialects.integers import constant_integer
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import RELATIONS, on_integers
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
-from tilewright.lowering.cuda_tile.kernel.scalars import known_integer
 from tilewright.passes.cuda_tile.layouts.elements import element_of
 
 _AHEAD = 32
@@ -33,7 +33,11 @@ def loop_bounds(op: ForOp, kernel: EntryLowering) -> Range:
         return _iterations(kernel, lower, upper, step)
     assert isa(lower.type, IntegerType)
     width = lower.type.bitwidth
-    unsigned, last, by = op.unsigned_cmp is not None, known_integer(upper), known_integer(step)
+    unsigned, last, by = (
+        op.unsigned_cmp is not None,
+        constant_integer(upper),
+        constant_integer(step),
+    )
     small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
     if width == 64 and (narrow := _narrow(kernel, lower, upper, step)) is not None:
         return narrow
@@ -48,10 +52,10 @@ def _narrow(
     kernel: EntryLowering, lower: SSAValue, upper: SSAValue, step: SSAValue
 ) -> Range | None:
     """Bounds of 64 bits in 32, of which the upper one is the least of a small number and others."""
-    first, by, least = known_integer(lower), known_integer(step), upper.owner
+    first, by, least = constant_integer(lower), constant_integer(step), upper.owner
     if first is None or by is None or not isinstance(least, arith.MinSIOp):
         return None
-    most = [known for known in map(known_integer, least.operands) if known is not None]
+    most = [known for known in map(constant_integer, least.operands) if known is not None]
     if not most or first < 0 or max(first, *most) + _AHEAD * by >= 1 << 31:
         return None
     upper = on_integers(kernel, arith.MaxSIOp, upper, lower)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
-from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 
 DONE: Literal["done"] = "done"
 GIVEN: Literal["given"] = "given"
@@ -40,12 +40,12 @@ class IssuedLoop:
 Event = IssuedProduct | IssuedLoop | Literal["done", "given"]
 
 
+@entity
 class IssueRecord:
     """The events of a kernel, in order, by the loops that they are in."""
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._outer: list[list[Event]] = []
+    events: list[Event] = factory(list)
+    _outer: list[list[Event]] = factory(list)
 
     def enter(self, op: ForOp) -> None:
         """Go into a loop."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
+from tilewright.dialects.ancestors import makers
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.passes.cuda_tile.analysis.cost_model import MOST_AT_ONCE
 
@@ -45,7 +46,7 @@ def _load_late(elements: Sequence[SSAValue], kernel: EntryLowering) -> None:
         if op in comes or not isinstance(op, Operation) or op.parent is not block:
             pending.pop()
             continue
-        before = [x.owner for x in op.operands if isinstance(x.owner, Operation)]
+        before = makers(op)
         unknown = [x for x in before if x.parent is block and x not in comes]
         if unknown and is_side_effect_free(op):
             pending += unknown

@@ -13,6 +13,7 @@ from math import inf
 from xdsl.dialects import arith, gpu, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, UnitAttr, i8, i32, i64
 from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute.types.memref import shared_line
 from tilewright.dialects.cute_nvgpu.ops import address, sync, tma
@@ -59,15 +60,13 @@ class _Line:
         allocation, block = self._allocation, self._allocation.parent
         assert block is not None
         if self.address.first_use is None:
-            self._address.detach()
-            self._address.erase()
+            Rewriter.erase_op(self._address)
         if self.size:
             alignment = IntegerAttr(self._alignment, i64)
             sized = memref.AllocOp([], [], self._type(self.size), alignment)
             block.insert_op_before(sized, allocation)
             allocation.memref.replace_all_uses_with(sized.memref)
-        allocation.detach()
-        allocation.erase()
+        Rewriter.erase_op(allocation)
 
 
 class Scratch:

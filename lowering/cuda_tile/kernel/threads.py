@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from xdsl.dialects import gpu
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.frozen import entity
 from tilewright.lowering.emit.emitter import Emitter
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, log2
 
 
+@entity
 class ThreadNumber:
     """Arithmetic on the thread's number, as i32."""
 
-    def __init__(self, emitter: Emitter):
-        self._emitter = emitter
-        self.among: int | None = None
-        """Of how many threads, a power of two, it is the number, where they are not all."""
+    _emitter: Emitter
+    among: int | None = None
+    """Of how many threads, a power of two, it is the number, where they are not all."""
 
     @property
     def number(self) -> SSAValue:

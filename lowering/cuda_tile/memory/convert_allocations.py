@@ -12,8 +12,8 @@ from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cuda_tile.ops.memory import AllocaOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import address
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
-from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 
 _HEAP_ALIGNMENT = 16
@@ -29,10 +29,10 @@ def take_heap(entry: EntryOp, kernel: EntryLowering) -> SSAValue | None:
     emitter, size, align = kernel.emitter, 0, _HEAP_ALIGNMENT
     places: dict[AllocaOp, int] = {}
     for op in allocas_of(entry):
-        own = integer(op.alignment)
+        own = integer_of(op.alignment)
         size = -(-size // own) * own
         places[op] = size
-        size += max(integer(op.num_elem) * pointee_bytes(op.result), 1)
+        size += max(integer_of(op.num_elem) * pointee_bytes(op.result), 1)
         align = lcm(align, own)
     if not places:
         return None

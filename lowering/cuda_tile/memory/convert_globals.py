@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp, GlobalOp
 from tilewright.dialects.cute_nvgpu.ops.address import AddressOp
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
-from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.source.diagnostic import file_location
 
 _LEAST_ALIGNMENT = 16
@@ -37,7 +37,7 @@ def module_variable(op: GlobalOp) -> memref.GlobalOp:
         DenseIntOrFPElementsAttr(TensorType(i8, [len(octets)]), BytesAttr(octets)),
         StringAttr("private"),
         None if op.constant is None else UnitAttr(),
-        max(_LEAST_ALIGNMENT, integer(op.alignment)),
+        max(_LEAST_ALIGNMENT, integer_of(op.alignment)),
     )
     lowered.location = file_location(op.location) or lowered.location
     return lowered

@@ -302,16 +302,16 @@ class _TileAddresses:
         start = wide(kernel, self.index[i], type_)
         start = scaled(kernel.emitter, start, dimension.step, type_.bitwidth)  # type: ignore[attr-defined]
         own = kernel.threads.total(
-            [1 << (bit - bits.start) if bit in bits else 0 for bit in self._thread_bits()]
+            [
+                1 << (bit - bits.start) if bit is not None and bit in bits else 0
+                for bit in self.layout.threads
+            ]
         )
         if own is None:
             return start
         if type_ != i32:
             own = kernel.emit(arith.ExtUIOp, [own], type_)
         return kernel.emitter.binary("add", start, own)
-
-    def _thread_bits(self) -> list[int]:
-        return [-1 if bit is None else bit for bit in self.layout.threads]
 
     def _type(self, dimension: TileDimension) -> Attribute:
         """The type that coordinates are compared in."""

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import shared_memory_limit
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, PlacedTile
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile, StageTile
@@ -19,13 +20,16 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import MmaLayouts, Multipli
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import WarpgroupLayouts, operands_of
 
 
+@entity
 class HoistedOperands(LoopPart):
     """The operands that a loop keeps in shared memory. Its MMAs read them, and those that a loop
     before it has laid down, behind a barrier: its own, unless copies come with one."""
 
-    def __init__(self, loop: Operation, kernel: EntryLowering, *, barrier: bool):
-        self._kernel, self._loop, self._barrier, self._bytes = kernel, loop, barrier, 0
-        self._tiles: dict[SSAValue, PlacedTile | SharedTile] = {}
+    _loop: Operation
+    _kernel: EntryLowering
+    _barrier: bool
+    _bytes: int = 0
+    _tiles: dict[SSAValue, PlacedTile | SharedTile] = factory(dict)
 
     def before(self, bounds: Range) -> None:
         """Lay them down."""

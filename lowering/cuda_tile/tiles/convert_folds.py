@@ -15,13 +15,14 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import UnitAttr, f32, i32
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import terminator
+from tilewright.dialects.ancestors import terminator, users
 from tilewright.dialects.cuda_tile.ops import integer as integers
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp, YieldOp
 from tilewright.dialects.cuda_tile.ops.floating_point import AddFOp, MaxFOp, MinFOp, MulFOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.control_flow import BY_WARPS
 from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
     bitcast,
@@ -31,7 +32,6 @@ from tilewright.lowering.cuda_tile.arithmetic.convert_elementwise import (
 )
 from tilewright.lowering.cuda_tile.arithmetic.convert_floats import float_function
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
-from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.lowering.tile.convert_reduce import shuffled
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, finds
@@ -60,7 +60,7 @@ def folded_layout(op: ReduceOp | ScanOp, table: LayoutTable) -> TileLayout:
 
 
 def _dimension(op: ReduceOp | ScanOp) -> range:
-    return dim_bits(shape_of(op.operands[0]))[integer(op.dim)]
+    return dim_bits(shape_of(op.operands[0]))[integer_of(op.dim)]
 
 
 def find_body(op: ReduceOp | ScanOp, table: LayoutTable) -> None:
@@ -145,7 +145,7 @@ def _grows(tile: SSAValue) -> bool:
     todo, seen = [tile], {tile}
     while todo:
         value = todo.pop()
-        for op in [use.operation for use in value.uses]:
+        for op in list(users(value)):
             regions = [x for x in (op, region_of(op)) if isinstance(x, ForOp | LoopOp | IfOp)]
             columns = [column for x in regions for column in passed_on(x) if value in column]
             results = [x for column in columns for x in column] if regions else op.results

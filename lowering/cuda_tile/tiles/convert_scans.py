@@ -14,8 +14,8 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ScanOp
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering, lowers
-from tilewright.lowering.cuda_tile.kernel.scalars import integer
 from tilewright.lowering.cuda_tile.tiles.convert_folds import (
     Columns,
     Fold,
@@ -42,7 +42,7 @@ def _scan(op: ScanOp, kernel: EntryLowering) -> None:
 class _Scan(Fold):
     def __init__(self, op: ScanOp, kernel: EntryLowering, layout: TileLayout):
         super().__init__(op, kernel, layout)
-        self.backwards = bool(integer(op.reverse))
+        self.backwards = bool(integer_of(op.reverse))
         numbers: Any = op.identities
         self.identities: list[Any] = [number.value.data for number in numbers.data]
 

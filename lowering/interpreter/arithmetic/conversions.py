@@ -50,7 +50,7 @@ def conversion(form: str) -> Function:
     if altered or {"x2", "x4", "tf32"} & {to[-2:], to}:
         return float_conversion(modifiers, to, source)
     if (to, source) == ("f32", "bf16"):
-        return _widened
+        return widened
     if "f64" in (to, source) and to in FLOATS and source in FLOATS:
         return partial(_convert_double, to=to, source=source)
 
@@ -105,7 +105,7 @@ def _packed(type_: str, a: Bits, b: Bits, *c: Bits) -> Bits:
     return part(a) << np.uint32(bits) | part(b) | np.uint32(above)
 
 
-def _widened(a: Bits) -> Bits:
+def widened(a: Bits) -> Bits:
     """bf16 is the upper half of f32, a NaN too (H200)."""
     return a.astype(np.uint32) << np.uint32(16)
 

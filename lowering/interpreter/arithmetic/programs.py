@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.math_functions.code import Program, Value, Values, choice, results_of
+from tilewright.lowering.interpreter.arithmetic.conversions import widened
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
 from tilewright.lowering.interpreter.values import Bits
 
@@ -41,7 +42,7 @@ class Recorded:
         return build()
 
     def upper_half(self, value: int) -> int:
-        return self.computed(_upper_half, value)
+        return self.computed(widened, value)
 
     def lower_half(self, value: int) -> int:
         return self.computed(methodcaller("astype", np.uint16), value)
@@ -81,10 +82,6 @@ def function_of(
         return tuple([values[end] for end in ends])
 
     return run
-
-
-def _upper_half(x: Bits) -> Bits:
-    return x.astype(np.uint32) << np.uint32(16)
 
 
 _OCTETS = ("s8", "e4m3", "e5m2")

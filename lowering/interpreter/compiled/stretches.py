@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.frozen import frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.types import RegType
 from tilewright.lowering.interpreter.builder import Pure, Step
@@ -59,13 +59,15 @@ def clobbered(step: Any) -> Slots:
             return ()
 
 
+@entity
 class LaneRegisters:
     """The registers of a thread, or of a vector of them, each element of which has a `place`."""
 
-    def __init__(self, code: Code, blocks: CompiledBlocks, place: Callable[[int, int], Any]):
-        self.code, self._blocks, self._place = code, blocks, place
-        self._words: dict[int, LaneWord] = {}
-        self._written = set[int]()
+    code: Code
+    _blocks: CompiledBlocks
+    _place: Callable[[int, int], Any]
+    _words: dict[int, LaneWord] = factory(dict)
+    _written: set[int] = factory(set)
 
     def read(self, slot: int) -> LaneWord:
         """The value, under the guard that something has written it."""

@@ -5,30 +5,30 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
 
 
+@entity
 class TileAllocation:
     """A run of bytes with a name, at `base`. `constant`: no kernel may write it."""
 
-    def __init__(self, name: str, octets: UInt8Array, base: int, *, constant: bool = False):
-        self.name = name
-        self.octets = octets
-        self.base = base
-        self.constant = constant
-        self.written = False
-        """True where any operation of the kernel may write it; loads from others need no copy."""
-        self.read_only: BoolArray | None = None
-        """Which bytes are those of arguments that may not be written alone; None: none."""
-        self.copied = True
-        """True where the bytes are the run's own, not an argument's."""
-        self.stored: BoolArray | None = None
-        """Which bytes a block has written; None where nobody asks."""
-        self.filled: BoolArray | None = None
-        """Which bytes something has written; None where all hold something from the start."""
+    name: str
+    octets: UInt8Array
+    base: int
+    constant: bool = False
+    written: bool = False
+    """True where any operation of the kernel may write it; loads from others need no copy."""
+    read_only: BoolArray | None = None
+    """Which bytes are those of arguments that may not be written alone; None: none."""
+    copied: bool = True
+    """True where the bytes are the run's own, not an argument's."""
+    stored: BoolArray | None = None
+    """Which bytes a block has written; None where nobody asks."""
+    filled: BoolArray | None = None
+    """Which bytes something has written; None where all hold something from the start."""
 
     def __len__(self) -> int:
         return len(self.octets)
@@ -38,11 +38,11 @@ class TileAllocation:
         return self.octets[: len(self) - len(self) % dtype.itemsize].view(dtype)
 
 
+@entity
 class Allocations:
     """All allocations of a run, found by address."""
 
-    def __init__(self) -> None:
-        self.all: list[TileAllocation] = []
+    all: list[TileAllocation] = factory(list)
 
     def add(self, name: str, octets: UInt8Array, *, constant: bool = False) -> TileAllocation:
         """Place bytes in memory; the allocation works on them in place."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import BoolArray, UInt32Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.allocations import TileAllocation
@@ -21,17 +22,17 @@ _NOBODY, _SEVERAL = np.uint32(0), np.uint32((1 << 32) - 1)
 """Words in place of that of a block alone, its number from 1 on."""
 
 
+@entity
 class BlockConflicts:
     """The words of one allocation, by kind of access one for each `granule` bytes, and the accesses
     behind them."""
 
-    def __init__(self, allocation: TileAllocation):
-        self.allocation = allocation
-        self.accesses: list[Access] = []
-        self._granule = 0
-        self._words: dict[Kind, Words] = {}
-        self._noted = 0
-        self._spans: list[tuple[int, int]] = []
+    allocation: TileAllocation
+    accesses: list[Access] = factory(list)
+    _granule: int = 0
+    _words: dict[Kind, Words] = factory(dict)
+    _noted: int = 0
+    _spans: list[tuple[int, int]] = factory(list)
 
     def add(self, access: Access) -> Conflict | None:
         """Note an access. Returns the first conflict with another block's, or None.

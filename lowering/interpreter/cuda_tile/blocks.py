@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.op_rules import OpRules
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
@@ -142,19 +142,14 @@ leaves_undefined = CAUSES.of
 TERMINATORS = frozenset({"yield", "continue", "break", "return"})
 
 
+@entity
 class Preparation:
     """Prepares blocks by the rules of their ops."""
 
-    def __init__(
-        self,
-        pointwise: Container[type[Operation]],
-        options: Options,
-        watchers: Sequence[Callable[[Prepared], None]],
-    ):
-        self.pointwise = pointwise
-        self.options = options
-        self.origins: list[Origin] = []
-        self._watchers = watchers
+    pointwise: Container[type[Operation]]
+    options: Options
+    _watchers: Sequence[Callable[[Prepared], None]]
+    origins: list[Origin] = factory(list)
 
     def origin(self, op: Operation, words: str, nearest: str | None = None) -> int:
         """The number of what an op leaves undefined."""

@@ -11,23 +11,24 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
 from tilewright.lowering.interpreter.cuda_tile.machine import TileMachine
 from tilewright.lowering.interpreter.cuda_tile.token_order import TokenOrder
 from tilewright.lowering.interpreter.cuda_tile.values import Rows, Value, taken
 
 
+@entity
 class TileGang:
     """Blocks of a grid, by their number (x fastest), that run as rows of the same arrays."""
 
-    def __init__(self, machine: TileMachine, blocks: Rows, order: TokenOrder):
-        self.machine = machine
-        self.blocks = blocks
-        self.order = order
-        self.stands: list[tuple[Operation, Frame]] = []
-        """Once it was interrupted: the ops that it was at, the innermost first."""
-        self.poll: tuple[Operation, Frame, Footprint] | None = None
-        """Its last access of what other blocks may write meanwhile."""
+    machine: TileMachine
+    blocks: Rows
+    order: TokenOrder
+    stands: list[tuple[Operation, Frame]] = factory(list)
+    """Once it was interrupted: the ops that it was at, the innermost first."""
+    poll: tuple[Operation, Frame, Footprint] | None = None
+    """Its last access of what other blocks may write meanwhile."""
 
 
 class Frame:

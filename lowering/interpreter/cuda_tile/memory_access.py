@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import MemoryOrderingSemantics
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.array_spans import why_read_only
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
@@ -29,6 +29,7 @@ from tilewright.lowering.interpreter.cuda_tile.token_order import Token
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.program import named
 from tilewright.lowering.interpreter.share import refuse
+from tilewright.lowering.interpreter.values import spread
 
 _SEMANTICS = list(MemoryOrderingSemantics)
 _ATOMIC_OPS = frozenset(
@@ -76,9 +77,7 @@ class Ordering:
 
 def semantics_of(op: Operation) -> MemoryOrderingSemantics:
     """The memory ordering of an op."""
-    number = op.properties["memory_ordering_semantics"]
-    assert isinstance(number, IntegerAttr)
-    return _SEMANTICS[number.value.data]
+    return _SEMANTICS[integer_of(op.properties["memory_ordering_semantics"])]
 
 
 def polls_memory(op: Operation) -> bool:
@@ -155,7 +154,7 @@ def pointed(
 def _same_rows(addresses: Tile, mask: Tile) -> tuple[Tile, Tile]:
     """Addresses and mask with as many rows; a mask may differ between blocks, addresses not."""
     rows = max(len(addresses), len(mask))
-    return tuple(np.broadcast_to(array, (rows, *array.shape[1:])) for array in (addresses, mask))  # type: ignore[return-value]
+    return spread(addresses, rows), spread(mask, rows)
 
 
 def unwritten(footprint: Footprint) -> BoolArray | None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from xdsl.ir import Operation
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.enums import ComparisonPredicate
 from tilewright.dialects.cuda_tile.ops.control_flow import BreakOp, IfOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.core import ConstantOp
@@ -65,7 +66,7 @@ def _awaited(gang: TileGang, op: Operation) -> tuple[Operation, str] | None:
 
 def _until(loop: LoopOp, access: Operation, frame: Frame) -> str:
     """The words for the value that ends a loop, where an access is compared to find it out."""
-    for compare in (use.operation for use in access.results[0].uses):
+    for compare in users(access.results[0]):
         if not isinstance(compare, CmpIOp):
             continue
         given = compare.rhs.owner
@@ -75,7 +76,7 @@ def _until(loop: LoopOp, access: Operation, frame: Frame) -> str:
             continue
         else:
             other = cast("Any", frame[compare.rhs])[0]
-        branches = (use.operation for use in compare.result.uses)
+        branches = users(compare.result)
         for branch in (op for op in branches if isinstance(op, IfOp)):
             for place, region in enumerate(branch.regions):
                 if region.blocks and isinstance(region.block.last_op, BreakOp):

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import CONFLICTS, Access, Conflict, Kind
 from tilewright.lowering.interpreter.cuda_tile.footprints import Footprint
@@ -49,15 +50,15 @@ def _span(footprint: Footprint) -> tuple[int, int]:
     return int(footprint.low.min()) * size, int(footprint.high.max()) * size
 
 
+@entity
 class TokenOrder:
     """The memory operations of a gang of blocks; with `synchronising`, of single blocks that see
     each other's."""
 
-    def __init__(self, *, synchronising: bool = False):
-        self.synchronising = synchronising
-        self.count = 0
-        self._logs: dict[int, Log] = {}
-        self._released: dict[int, Token] = {}
+    synchronising: bool = False
+    count: int = 0
+    _logs: dict[int, Log] = factory(dict)
+    _released: dict[int, Token] = factory(dict)
 
     def add(self, access: Access, before: Token) -> tuple[Token, Conflict | None]:
         """Note an access that takes a token. Returns its own token, and the first conflict."""

@@ -8,7 +8,7 @@ PTX ISA, wgmma.wait_group and cp.async.bulk.wait_group.
 import numpy as np
 
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_place
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragments
 from tilewright.lowering.interpreter.machine.clocks import Clocks
 from tilewright.lowering.interpreter.machine.last_accesses import LastReads
@@ -88,19 +88,19 @@ class AsyncGroups:
             groups = reads.epochs[places // CHUNK]
             late = groups > self._clocks.seen[lanes, column][:, None]
             if late.any():
-                lane, byte = np.unravel_index(int(np.argmax(late)), late.shape)
+                lane, byte = first_place(late)
                 op = self._op_names[int(reads.ops[places[lane, byte] // CHUNK])]
                 reader = int(lanes[lane]) // self._clocks.lanes * self._clocks.lanes + leader
                 if groups[lane, byte] > self.completed[reader]:
                     raise Fault(
                         f"write of shared memory that {op} reads, which no {self._wait} has "
                         "completed",
-                        int(lane),
+                        lane,
                     )
                 raise Fault(
                     f"race on shared memory: this write and the read by {op} in another thread are "
                     "ordered by no barrier",
-                    int(lane),
+                    lane,
                 )
 
     def check_done(self, lanes: Lanes) -> None:

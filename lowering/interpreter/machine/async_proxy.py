@@ -4,7 +4,7 @@ proxy sees what a thread wrote. PTX ISA 9.7.15.7 and 9.7.13.4.
 
 import numpy as np
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import Int32Array, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
@@ -22,13 +22,13 @@ class AsyncFragment:
     op: int
 
 
+@entity
 class AsyncFragments:
     """The registers of A that wgmmas in flight read; `completed` are each thread's groups."""
 
-    def __init__(self, completed: Int64Array, op_names: dict[int, str]):
-        self._fragments: list[AsyncFragment] = []
-        self._completed = completed
-        self._op_names = op_names
+    _completed: Int64Array
+    _op_names: dict[int, str]
+    _fragments: list[AsyncFragment] = factory(list)
 
     def __len__(self) -> int:
         return len(self._fragments)

@@ -18,7 +18,7 @@ from tilewright.lowering.interpreter.array_types import (
     UInt8Array,
 )
 from tilewright.lowering.interpreter.checks import ASKED
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import Fault, first_of, first_place
 from tilewright.lowering.interpreter.machine import global_proxy
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder, AtomicOrder
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -343,7 +343,7 @@ class GlobalAccesses:
         shadow = self._shadow(span)
         places = shadow.words(span)
         if (late := shadow.note_constant(places)).any():
-            row, word = np.unravel_index(int(np.argmax(late)), late.shape)
+            row, word = first_place(late)
             who, _, op = map(int, shadow.writes.at(places[row, word]))
             by = f"{self._op_names[abs(op)]} in {self._threads.named(int(span.lanes[row]), who)}"
             message = f"reads by ld.global.nc what {by} wrote; nearest legal: ld.global"
@@ -375,9 +375,9 @@ class GlobalAccesses:
                     reader[shadow.words(other)] = other.lanes[:, None]
             late = words & (reader[places] != NOBODY)
             if late.any():
-                row, word = np.unravel_index(int(np.argmax(late)), late.shape)
+                row, word = first_place(late)
                 copy = "read", read.op, int(reader[places[row, word]])
-                self._report_copy(span, int(row), "write", copy, "cp.async")
+                self._report_copy(span, row, "write", copy, "cp.async")
 
     def _report_copy(
         self, span: Span, row: int, verb: str, copy: tuple[str, int, int], kind: str

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.machine.atomic_order import AtomicOrder, Elsewhere, knows
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -29,12 +30,12 @@ class ProxyFence(NamedTuple):
     releases: int
 
 
+@entity
 class FenceLog:
     """The fences of one kind in a launch."""
 
-    def __init__(self, order: AtomicOrder):
-        self._order = order
-        self._fences: list[ProxyFence] = []
+    _order: AtomicOrder
+    _fences: list[ProxyFence] = factory(list)
 
     def __len__(self) -> int:
         return len(self._fences)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from tilewright.dialects.frozen import entity
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import AnyArray, is_array
 from tilewright.lowering.interpreter.program import CodeBlock, Fork
 from tilewright.lowering.interpreter.values import Lanes
@@ -48,28 +48,25 @@ class _State:
     memory: int | None
 
 
+@entity
 class Livelock:
     """Looks for a livelock in a wave, of the registers that are live in each block and the memory
     that `buffers` are: all that threads can look at or wait for. Of gangs those that are `free` do
     not wait for others of their warps; who spins while others could run is to `tire`."""
 
-    def __init__(
-        self, live: Callable[[CodeBlock], set[int]], buffers: Callable[[], Sequence[AnyArray]],
-        free: Callable[[list[Any]], Sequence[GangPlace]], tire: Callable[[int], None],
-    ):  # fmt: skip
-        self._live = live
-        self._buffers = buffers
-        self._free = free
-        self._tire = tire
-        self._turns = 0
-        self._next: int = FIRST
-        self._state: _State | None = None
-        self._ran = set[int]()
-        self._forks = dict[int, CodeBlock]()
-        self._differs = -1
-        # Whether the gangs that run came back to where they were, though others have not run.
-        self.stuck = False
-        self._released = -1
+    _live: Callable[[CodeBlock], set[int]]
+    _buffers: Callable[[], Sequence[AnyArray]]
+    _free: Callable[[list[Any]], Sequence[GangPlace]]
+    _tire: Callable[[int], None]
+    _turns: int = 0
+    _next: int = FIRST
+    _state: _State | None = None
+    _ran: set[int] = factory(set)
+    _forks: dict[int, CodeBlock] = factory(dict)
+    _differs: int = -1
+    # Whether the gangs that run came back to where they were, though others have not run.
+    stuck: bool = False
+    _released: int = -1
 
     @property
     def spare(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MAX_ARRIVALS, MBARRIER_BYTES
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import (
     BoolArray,
     Int32Array,
@@ -30,20 +31,20 @@ from tilewright.lowering.interpreter.machine.wait import Wait
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
 
+@entity
 class Mbarriers:
     """The mbarriers of a wave of CTAs, by their place in its shared memory."""
 
-    def __init__(self, shared: SharedMemory, clocks: Clocks, schedule: Schedule, cluster: int):
-        self._cluster = cluster
-        self._schedule = schedule
-        self._shared = shared
-        self._clocks = clocks
-        self._at: dict[int, Mbarrier] = {}
-        # Of each address of shared memory that an mbarrier ever had: its clock, and that of writes.
-        self._columns: dict[int, tuple[int, int]] = {}
-        self._completed: dict[int, int] = {}
-        # Threads that have seen a phase complete and learned nothing yet: where, and in a cluster.
-        self._watched: list[tuple[int, int, bool]] = []
+    _shared: SharedMemory
+    _clocks: Clocks
+    _schedule: Schedule
+    _cluster: int
+    _at: dict[int, Mbarrier] = factory(dict)
+    # Of each address of shared memory that an mbarrier ever had: its clock, and that of writes.
+    _columns: dict[int, tuple[int, int]] = factory(dict)
+    _completed: dict[int, int] = factory(dict)
+    # Threads that have seen a phase complete and learned nothing yet: where, and in a cluster.
+    _watched: list[tuple[int, int, bool]] = factory(list)
 
     # Making and finding
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array, Int64Array
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.global_copies import Span
@@ -25,13 +26,13 @@ Seen = list[tuple[dict[Access, int], int]]
 _WIDTHS = (2, 4, 8, 16)
 
 
+@entity
 class Observations:
     """The strong accesses to each word: of writes those that a read there observes, in order, and
     of readers how many of which they had observed when."""
 
-    def __init__(self) -> None:
-        self._writes: dict[Word, dict[Access, int]] = {}
-        self._reads: dict[Word, dict[int, list[tuple[int, dict[Access, int], int]]]] = {}
+    _writes: dict[Word, dict[Access, int]] = factory(dict)
+    _reads: dict[Word, dict[int, list[tuple[int, dict[Access, int], int]]]] = factory(dict)
 
     def note(
         self, span: Span, who: Int64Array, now: Int32Array, order: AccessOrder,

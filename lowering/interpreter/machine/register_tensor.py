@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.values import Bits, Lanes
@@ -221,13 +222,13 @@ class RegisterTensor:
             self._possible &= ~UNDEFINED
 
 
+@entity
 class RegisterFile:
     """The register tensors of a wave of CTAs, by the op that allocates them."""
 
-    def __init__(self, threads: int, op_names: dict[int, str]):
-        self._threads = threads
-        self._op_names = op_names
-        self._tensors: dict[int, RegisterTensor] = {}
+    _threads: int
+    _op_names: dict[int, str]
+    _tensors: dict[int, RegisterTensor] = factory(dict)
 
     def tensor(self, number: int, lanes: Lanes, size: int, dtype: np.dtype[Any]) -> RegisterTensor:
         """The tensor of an op that some threads execute."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.clocks import Clocks, Known
@@ -16,16 +17,16 @@ Over = Callable[[Known], bool]
 """True where an access is over for those who know so much: [clocks]."""
 
 
+@entity
 class RemoteAccesses:
     """Of each CTA of a wave, of `threads` threads in `slots` thread slots: the last accesses of
     other CTAs to its shared memory, by who does them, and how many of its threads have ended."""
 
-    def __init__(self, clocks: Clocks, threads: int, slots: int):
-        self._clocks = clocks
-        self._threads = threads
-        self._slots = slots
-        self._ended: dict[int, int] = {}
-        self._accesses: dict[int, dict[object, tuple[Over, str]]] = {}
+    _clocks: Clocks
+    _threads: int
+    _slots: int
+    _ended: dict[int, int] = factory(dict)
+    _accesses: dict[int, dict[object, tuple[Over, str]]] = factory(dict)
 
     def note(self, lanes: Lanes, ctas: Int64Array, what: str) -> None:
         """Threads access the shared memory of these CTAs. Raises Fault where one may not have

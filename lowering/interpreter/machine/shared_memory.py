@@ -15,7 +15,7 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import Fault, first_of, first_place
 from tilewright.lowering.interpreter.machine.async_groups import CHUNK, AsyncGroups
 from tilewright.lowering.interpreter.machine.async_proxy import ProxyFences
 from tilewright.lowering.interpreter.machine.clocks import Clocks
@@ -228,9 +228,9 @@ class SharedMemory:
         reads = verb == "read"
         race &= ~self.clocks.happened(known, writer, stamps, writes=True, copies=reads)
         if race.any():
-            lane, byte = np.unravel_index(int(np.argmax(race)), race.shape)
-            self._race(verb, "write", int(writes.op[units[lane, byte]]), int(lane),
-                       int(writer[lane, byte]))  # fmt: skip
+            lane, byte = first_place(race)
+            writer, op = int(writer[lane, byte]), int(writes.op[units[lane, byte]])
+            self._race(verb, "write", op, lane, writer)
 
     def _race(self, verb: str, other: str, op: int, lane: int, thread: int) -> None:
         both = f"race on shared memory: this {verb} and the {other} by {self.op_names[op]}"

@@ -63,18 +63,18 @@ class CtaAllocations:
     exited: int = 0
 
 
+@entity
 class TensorAllocator:
     """Hands out the columns of a wave's tensor memory."""
 
-    def __init__(self, tensor: TensorMemory, shared: SharedMemory, slots: int, cluster: int):
-        self._tensor = tensor
-        self._shared = shared
-        self._slots = slots
-        self._cluster = cluster
-        self._ctas: dict[int, CtaAllocations] = {}
-        self._waiting: list[Request] = []
-        self.journal: list[tuple[int, AllocatedColumns, int]] = []
-        """Every allocation and every end of one, by CTA, with the op that did it, in order."""
+    _tensor: TensorMemory
+    _shared: SharedMemory
+    _slots: int
+    _cluster: int
+    _ctas: dict[int, CtaAllocations] = factory(dict)
+    _waiting: list[Request] = factory(list)
+    journal: list[tuple[int, AllocatedColumns, int]] = factory(list)
+    """Every allocation and every end of one, by CTA, with the op that did it, in order."""
 
     def _cta(self, cta: int) -> CtaAllocations:
         return self._ctas.setdefault(cta, CtaAllocations())

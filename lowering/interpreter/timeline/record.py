@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import entity, factory, frozen
+from tilewright.dialects.intervals import insert_interval
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
@@ -84,13 +85,7 @@ class Pipe:
             start = max(start, taken[at - 1][1])
         while at < len(taken) and taken[at][0] < start + cycles:
             start, at = taken[at][1], at + 1
-        begin, end = start, start + cycles
-        if at < len(taken) and taken[at][0] == end:
-            end = taken.pop(at)[1]
-        if at and taken[at - 1][1] == begin:
-            at -= 1
-            begin = taken.pop(at)[0]
-        taken.insert(at, (begin, end))
+        insert_interval(taken, (start, start + cycles))
         return start
 
 

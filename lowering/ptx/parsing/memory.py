@@ -60,6 +60,7 @@ from tilewright.lowering.ptx.parsing.instructions import (
     resizing,
     rule_of,
     scalar_rule,
+    words_of,
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
@@ -109,9 +110,8 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
     if isinstance(symbol, Symbol) and symbol.size is None:
         reader.give(dest.text, _whole(reader, symbol, source))
     elif isinstance(symbol, Symbol) and symbol.value is None:
-        names = [item.text for item in dest.items] or [dest.text]
         width = int(reader.resizes[1:])
-        for place, name in enumerate(names):
+        for place, name in enumerate(words_of(dest)):
             start = source.value + place * width // 8
             reader.give(name, stored_bits(reader, symbol, start, width))
     else:
@@ -172,7 +172,7 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
         raise reader.fail(f"expected a parameter, got {dest.text}")
     type_ = reader.resizes.replace("b8", "u8")
     width = int(type_[1:])
-    for place, text in enumerate([item.text for item in source.items] or [source.text]):
+    for place, text in enumerate(words_of(source)):
         value, start = reader.take(text, type_), dest.value + place * width // 8
         if width == 8:
             value = reader.resized(value, "b16", "u8")

@@ -412,8 +412,7 @@ def _is_read(value: SSAValue) -> bool:
     """True where something uses a value, but for moves that nothing reads, which are no more."""
     for use in list(value.uses):
         if isinstance(move := use.operation, MovOp) and move.result.first_use is None:
-            move.detach()
-            move.erase()
+            Rewriter.erase_op(move)
     return value.first_use is not None
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.analysis.hazards.accesses import Part
 from tilewright.passes.analysis.hazards.effects import MemoryPlace
 from tilewright.passes.analysis.hazards.launches import ClusterLaunch
@@ -45,19 +46,17 @@ Memory = dict[tuple[Any, ...], Any]
 """Cells that were computed before, of all launches of a function."""
 
 
+@entity
 class Cells:
     """The cells of the events of one launch; what is not known is noted in its trace."""
 
-    def __init__(
-        self, trace: EventTrace, launch: ClusterLaunch, roles: Sequence[Role], memory: Memory
-    ):
-        self.writes_anywhere = False
-        """Something wrote where nobody knows: whatever is read may be that."""
-        self._trace = trace
-        self._launch = launch
-        self._roles = roles
-        self._memory = memory
-        self._chosen: dict[tuple[Any, ...], tuple[list[Array], Array, tuple[int, ...]]] = {}
+    _trace: EventTrace
+    _launch: ClusterLaunch
+    _roles: Sequence[Role]
+    _memory: Memory
+    writes_anywhere: bool = False
+    """Something wrote where nobody knows: whatever is read may be that."""
+    _chosen: dict[tuple[Any, ...], tuple[list[Array], Array, tuple[int, ...]]] = factory(dict)
 
     def shared(
         self, event: Event, access: Operand, roles: Sequence[int],

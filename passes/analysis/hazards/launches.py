@@ -19,6 +19,7 @@ from tilewright.dialects.ancestors import ancestors, descendants
 from tilewright.dialects.cute_nvgpu.ops import cluster as gpu_cluster
 from tilewright.dialects.frozen import factory
 from tilewright.dialects.gpu import known_extents
+from tilewright.dialects.integers import constant_integer
 from tilewright.dialects.ptx import cluster as ptx_cluster
 from tilewright.dialects.ptx.control_flow import EntryOp, block_ctas
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
@@ -51,11 +52,9 @@ Leaf = SSAValue | tuple[SSAValue, int]
 
 def leaf_of(value: SSAValue) -> Leaf:
     """The number that a value is: one extent may be asked for more than once."""
-    if isinstance(op := value.owner, memref.DimOp) and isinstance(
-        index := op.index.owner, arith.ConstantOp
-    ):
-        assert isinstance(index.value, IntegerAttr)
-        return op.source, index.value.value.data
+    if isinstance(op := value.owner, memref.DimOp):
+        index = constant_integer(op.index)
+        return value if index is None else (op.source, index)
     return value
 
 

@@ -334,14 +334,14 @@ def is_trailing(product: Operation, loop: ForOp) -> bool:
     iteration alone."""
     (result,) = product.results
     last, acc = loop.region.block.last_op, product.operands[2]
-    if not isinstance(last, ContinueOp) or len(list(result.uses)) != 1:
+    if not isinstance(last, ContinueOp) or not result.has_one_use():
         return False
     if isinstance(product, MmaFOp) and is_added(product):
         return False
     if not isinstance(acc, BlockArgument) or acc.block is not loop.region.block:
         return False
     place = acc.index - 1
-    return len(list(acc.uses)) == 1 and last.operands[place] is result
+    return acc.has_one_use() and last.operands[place] is result
 
 
 def _choose_stages(entry: EntryOp, arch: Target, plan: Pipelines, beside: int, copied: int) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.ancestors import enclosing
+from tilewright.dialects.ancestors import enclosing, users
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
@@ -62,9 +62,7 @@ def known_by_others(needed: set[Operation], ahead: Pipelines) -> list[SSAValue]:
     own = {load.op for _, group in ahead.groups for load in group.gathered}
     left = set(needed)
     while True:
-        more = [
-            op for op in left if all(use.operation in own for x in op.results for use in x.uses)
-        ]
+        more = [op for op in left if all(user in own for user in users(*op.results))]
         if not more:
             return [x for op in own for x in op.results if isinstance(x.type, TileType)]
         own.update(more)

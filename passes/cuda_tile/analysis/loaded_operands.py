@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops import conversions, core
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
@@ -50,7 +51,7 @@ def is_cut_by_products(op: Operation) -> bool:
         isinstance(op, conversions.FToFOp)
         and (shown(element_of(op.from_)), shown(element_of(op.to))) == ("f32", "tf32")
         and op.rounding_mode.data is RoundingMode.ZERO
-        and all(isinstance(x, MmaFOp) and atom_of(x) for x in (use.operation for use in op.to.uses))
+        and all(isinstance(x, MmaFOp) and atom_of(x) for x in users(op.to))
     )
 
 
@@ -130,7 +131,7 @@ def is_turned(load: LoadViewTkoOp, run: Sequence[int]) -> bool:
             and _lies_along(_ACROSS, run, source, operand, product)
             for reader in readers_of(load.tile)
             for operand in reader.results
-            for product in (use.operation for use in operand.uses)
+            for product in users(operand)
         )
     )
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.disjoint_set import DisjointSet
 
-from tilewright.dialects.ancestors import ancestors, descendants
+from tilewright.dialects.ancestors import ancestors, descendants, users
 from tilewright.dialects.cuda_tile.ops.control_flow import (
     ContinueOp,
     ForOp,
@@ -183,8 +183,8 @@ class _AccumulatorPlace:
         order = {op: i for i, op in enumerate(block.ops)}
         if any(member.owner is block for member in self.members):
             return 0, len(order)  # carried by the loop
-        users = [use.operation for member in self.members for use in member.uses]
-        inner = [block.find_ancestor_op_in_block(op) for op in (*self.products, *users)]
+        ops = *self.products, *users(*self.members)
+        inner = map(block.find_ancestor_op_in_block, ops)
         places = [len(order) if op is None else order[op] for op in inner]
         return min(places), max(places)
 

@@ -106,15 +106,15 @@ def _rounds_up(op: integer.DivIOp) -> bool:
     return op.rounding.data is RoundingMode.POSITIVE_INF
 
 
+@entity
 class Polynomials:
     """The polynomials of a kernel's values, each computed once."""
 
-    def __init__(self) -> None:
-        self.factors: list[Factor] = []
-        self._numbers: dict[Hashable, int] = {}
-        self._known: dict[SSAValue, Polynomial | None] = {}
-        self.divisors: dict[SSAValue, int] = {}
-        """The divisors of scalar pointers that are known beside, in bytes."""
+    factors: list[Factor] = factory(list)
+    _numbers: dict[Hashable, int] = factory(dict)
+    _known: dict[SSAValue, Polynomial | None] = factory(dict)
+    divisors: dict[SSAValue, int] = factory(dict)
+    """The divisors of scalar pointers that are known beside, in bytes."""
 
     # --- arithmetic ---
 

@@ -151,7 +151,13 @@ def log2_of(number: int) -> int:
 
 def _elementwise(op: Operation, value: SSAValue, width: int, way: _WayBack) -> ElementRuns:
     """Equal elements, where a result is computed of such."""
-    if op.regions or not op.operands or not all(_same_shape(x, value) for x in op.operands):
+    if (
+        op.regions
+        or not op.operands
+        or not all(
+            isinstance(x.type, TileType) and shape_of(x) == shape_of(value) for x in op.operands
+        )
+    ):
         return ElementRuns(0, 0, divisor(value))
     if not isinstance(op, _ELEMENTWISE):
         return ElementRuns(0, 0, divisor(value))
@@ -162,10 +168,6 @@ _ELEMENTWISE = (
     integer.DivIOp, integer.RemIOp, integer.MinIOp, integer.MaxIOp, integer.XOrIOp, integer.AndIOp,
     integer.OrIOp, integer.ShLIOp, integer.ShRIOp, core.SelectOp,
 )  # fmt: skip
-
-
-def _same_shape(value: SSAValue, other: SSAValue) -> bool:
-    return isinstance(value.type, TileType) and shape_of(value) == shape_of(other)
 
 
 def _sum(op: Operation, value: SSAValue, way: _WayBack) -> ElementRuns:

@@ -8,6 +8,7 @@ from math import gcd
 
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
 from tilewright.dialects.cuda_tile.enums import PaddingValue
 from tilewright.dialects.cuda_tile.ops.core import CatOp, ReshapeOp
@@ -246,7 +247,7 @@ def _loaded_beside(tile: SSAValue) -> Iterator[LoadViewTkoOp]:
     for value in (pending := [tile]):
         if isinstance(value.owner, LoadViewTkoOp):
             yield value.owner
-        for op in (value.owner, *(use.operation for use in value.uses)):
+        for op in (value.owner, *users(value)):
             moves = type(op) in FINDERS and not isinstance(op, ReshapeOp)
             if moves or not isinstance(op, PureOp):
                 continue
@@ -261,7 +262,7 @@ def _stored_runs(tile: SSAValue) -> Iterator[int]:
     tiles joined element by element: lanes then store what lies side by side."""
     seen = {tile}
     for value, bits in (todo := [(tile, 0)]):
-        for op in (use.operation for use in value.uses):
+        for op in users(value):
             if isinstance(op, StoreViewTkoOp | StorePtrTkoOp):
                 if bits:
                     yield max(

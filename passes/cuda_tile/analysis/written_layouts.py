@@ -8,7 +8,7 @@ from tilewright.passes.cuda_tile.analysis.facts import pointee_bytes
 from tilewright.passes.cuda_tile.analysis.runs import pointer_run, run_of
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable
-from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, log2
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, inverse, log2
 
 _LINE = 128
 """The bytes that lanes store side by side: by 64 of each row MoE's "up" has 643 TFLOP/s on an H200,
@@ -44,7 +44,7 @@ def of_lanes(own: TileLayout, run: int, line: int = 0) -> TileLayout | None:
     coming = [bit for bit in given if bit < line and bit not in swapped.values()]
     lanes = [bit for bit in own.threads[:WARP_BITS] if bit is not None and bit >= line]
     swapped |= zip(lanes, coming, strict=False)
-    gone = {bit: lane for lane, bit in swapped.items()}
+    gone = inverse(swapped)
     threads = (bit if bit is None else swapped.get(bit, bit) for bit in own.threads)
     left = (gone.get(bit, bit) for bit in own.registers if bit >= run)
     return TileLayout(tuple(threads), (*range(run), *(bit for bit in left if bit >= run)))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr, i32
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
@@ -29,6 +29,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, log2
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
@@ -236,13 +237,12 @@ def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None
 
 def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None:
     """A of a multiplication that has it in tensor memory, or may have, from column 0 on."""
-    place, types = op.attributes.get(OPERAND, IntegerAttr(0, i32)), product_types(op)
+    place, types = integer_of(op.attributes.get(OPERAND), 0), product_types(op)
     batch, rows, columns = extents_of(op)
     if types is None or types[0] not in _PACKED or columns % _FEWEST_TURNED:
         return None
-    assert isinstance(place, IntegerAttr)
     extents = batch, rows, shape_of(op.lhs)[-1]
-    return PackedOperand(extents, types[0], place.value.data, thread_bits)
+    return PackedOperand(extents, types[0], place, thread_bits)
 
 
 def extents_of(op: Multiplication) -> tuple[int, int, int]:
@@ -280,8 +280,7 @@ class ScaleFactors:
 
 def scale_factors_of(op: MmaFScaledOp) -> tuple[ScaleFactors, ScaleFactors]:
     """The scale factors of A and of B, from the column that was found for them on."""
-    place = op.attributes.get(SCALE_FACTORS)
-    column = place.value.data if isinstance(place, IntegerAttr) else 0
+    column = integer_of(op.attributes.get(SCALE_FACTORS), 0)
     (batch, rows, columns), depth = extents_of(op), shape_of(op.lhs_scale)[-1]
     a = ScaleFactors((batch, rows, depth), column)
     return a, ScaleFactors((batch, columns, depth), column + a.columns)

@@ -21,6 +21,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.mma_layouts import atom_of
+from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import block_of
 from tilewright.passes.cuda_tile.legalization.shaped_builder import (
     EQUAL,
     ROUNDING,
@@ -110,7 +111,7 @@ def _scaled_sum(
 
 def _product_of_scaled(op: MmaFScaledOp, before: ShapedBuilder) -> SSAValue:
     """A product of f64 whose elements are scaled first."""
-    block, rank = shape_of(op.lhs)[-1] // shape_of(op.lhs_scale)[-1], len(shape_of(op.lhs))
+    block, rank = block_of(op), len(shape_of(op.lhs))
     scaled: list[SSAValue] = []
     for operand, scale, axis in (
         (op.lhs, op.lhs_scale, rank - 1),

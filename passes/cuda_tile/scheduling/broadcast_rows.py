@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.ancestors import descendants, users
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ConversionOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ReshapeOp
@@ -104,7 +104,7 @@ def reader_layouts(
 
 def _beside_sums(value: SSAValue, table: LayoutTable) -> Iterator[TileLayout]:
     """The layouts of the sums of products with which one meets a tile, computed on as it may be."""
-    for op in (use.operation for use in value.uses):
+    for op in users(value):
         if isinstance(op, ReshapeOp):
             yield from _beside_sums(op.result, table)
         elif isinstance(op, PureOp) and type(op) not in FINDERS and not op.regions:
@@ -130,7 +130,7 @@ def _lying_by(value: SSAValue, layout: TileLayout) -> Iterator[tuple[LoadPtrTkoO
 
 def _readers(value: SSAValue, table: LayoutTable) -> Iterator[tuple[Operation, TileLayout]]:
     """The ops that read a tile element by element, computed on as it may be, and their layouts."""
-    for op in (use.operation for use in value.uses):
+    for op in users(value):
         for result in op.results if isinstance(op, PureOp) else ():
             if (layout := table.common([result], value)) is not None:
                 yield op, layout

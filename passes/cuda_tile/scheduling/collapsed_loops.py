@@ -48,7 +48,7 @@ def _only_loop(outer: ForOp) -> ForOp | None:
         isinstance(last, ContinueOp)
         and list(inner.init_values) == list(carried)
         and list(last.operands) == list(inner.results)
-        and all(len(list(value.uses)) == 1 for value in (*carried, *inner.results))
+        and all(value.has_one_use() for value in (*carried, *inner.results))
         and all(isinstance(op, PureOp) and not op.regions for op in others)
     )
     multiplies = any(isinstance(op, Multiplication) for op in inner.region.block.ops)

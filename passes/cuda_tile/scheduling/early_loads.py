@@ -23,7 +23,7 @@ from math import prod
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tilewright.dialects.ancestors import descendants
+from tilewright.dialects.ancestors import descendants, makers
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, is_reached
 from tilewright.dialects.cuda_tile.ops.integer import CmpIOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
@@ -165,7 +165,7 @@ def _move(load: Operation, first: Operation) -> None:
         if op is not load and not isinstance(op, (*SCALAR, MakeTensorViewOp, MakeView)):
             return
         moved[op] = None
-        todo += [x.owner for x in op.operands if isinstance(x.owner, Operation)]
+        todo += makers(op)
     block = first.parent
     assert block is not None
     for op in [op for op in block.ops if op in moved]:

@@ -152,9 +152,7 @@ def _make_persistent(entry: EntryOp, along_x: bool) -> None:
     for op in ops:
         if isinstance(op, core.GetTileBlockIdOp | core.GetNumTileBlocksOp):
             place = numbers if isinstance(op, core.GetTileBlockIdOp) else grid
-            for old, new in zip(op.results, place, strict=True):
-                old.replace_all_uses_with(new)
-            Rewriter.erase_op(op)
+            Rewriter.replace_op(op, (), place)
         elif not _is_common(op, own, body.args[0]):
             op.detach()
             body.add_op(op)

@@ -101,7 +101,7 @@ class _Side:
             isinstance(load, LoadViewTkoOp)
             and isinstance(load.view_type, PartitionViewType)
             and load.index[self.axis] is variable
-            and all(len(list(value.uses)) == 1 for value, _ in self.values)
+            and all(value.has_one_use() for value, _ in self.values)
         )
 
     def narrow(self, steps: int) -> None:

@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tmem import DATACENTER_BLACKWELL
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.control_flow import BLOCK_CTAS
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     ctas_of_tiles,
@@ -80,8 +81,7 @@ class CudaTileShareBlocksPass(ModulePass):
 
 def _shared_by(entry: EntryOp) -> int:
     """The CTAs that may share a block of an entry."""
-    given = entry.attributes.get(_SHARED_BY)
-    return given.value.data if isinstance(given, IntegerAttr) else 1
+    return integer_of(entry.attributes.get(_SHARED_BY), 1)
 
 
 def split_blocks(entry: EntryOp, arch: Target | None) -> None:

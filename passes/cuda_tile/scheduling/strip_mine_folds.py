@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tilewright.dialects.ancestors import makers
 from tilewright.dialects.cuda_tile.ops import integer
 from tilewright.dialects.cuda_tile.ops.aggregate import Aggregate, ReduceOp, ScanOp
 from tilewright.dialects.cuda_tile.ops.control_flow import ContinueOp
@@ -94,7 +95,7 @@ class _FoldLoops:
         inside: list[Operation] = []
         *ops, last = block.ops
         for op in ops:
-            made = [value.owner for value in op.operands if isinstance(value.owner, Operation)]
+            made = makers(op)
             levels[op] = max((levels[x] + (x in self.ends) for x in made), default=0)
             if not inner.isdisjoint(op.operands) or op in self.made:
                 inside.append(op)

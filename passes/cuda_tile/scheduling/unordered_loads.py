@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AnyFloat, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.ancestors import enclosing
+from tilewright.dialects.cuda_tile.constraints import is_pointer_tile
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, LoopOp
 from tilewright.dialects.cuda_tile.ops.conversions import BitcastOp, FToIOp, PtrToPtrOp
@@ -35,7 +36,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
     MakeView,
     StoreViewTkoOp,
 )
-from tilewright.dialects.cuda_tile.types import TOKEN, PointerType, TileType, TileView
+from tilewright.dialects.cuda_tile.types import TOKEN, TileType, TileView
 from tilewright.passes.cuda_tile.analysis.remarks import remark
 from tilewright.passes.cuda_tile.analysis.tensor_maps import is_weak, reads_only
 from tilewright.passes.cuda_tile.legalization.shaped_builder import at_start
@@ -110,5 +111,4 @@ def _parameter(op: Operation) -> SSAValue | None:
 
 
 def _is_place(type_: Attribute) -> bool:
-    pointers = isinstance(type_, TileType) and isinstance(type_.element_type, PointerType)
-    return pointers or isinstance(type_, TileView)
+    return is_pointer_tile(type_) or isinstance(type_, TileView)

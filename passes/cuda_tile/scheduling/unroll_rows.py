@@ -24,6 +24,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import ViewAccess
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
+from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import is_short_of_columns
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
@@ -63,15 +64,15 @@ def unroll_rows(entry: EntryOp, arch: Target | None) -> None:
     parts.clean()
 
 
+@entity
 class _UnrolledParts:
     """The parts of the tiles that are split."""
 
-    def __init__(self, split: SplitTiles):
-        self.split = split
-        self._parts: dict[SSAValue, list[SSAValue]] = {}
-        self._waiting: list[Operation] = []
-        self._old: list[Operation] = []
-        self._arguments: list[tuple[Block, BlockArgument]] = []
+    split: SplitTiles
+    _parts: dict[SSAValue, list[SSAValue]] = factory(dict)
+    _waiting: list[Operation] = factory(list)
+    _old: list[Operation] = factory(list)
+    _arguments: list[tuple[Block, BlockArgument]] = factory(list)
 
     def rewrite(self, block: Block) -> None:
         """Rewrite a block: what is split is computed as late as may be, one part after the other,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, parse_layout
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
@@ -114,7 +115,7 @@ def test_a_layout_comes_back_as_addresses(
     offsets = plain[0](np.arange(mn))[:, None] + plain[1](np.arange(k))[None, :]
     if isinstance(layout, ComposedLayout):
         offsets = layout.inner(layout.offset + offsets)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         descriptor.addresses(found.major, (mn, k), bits), 8 * address + offsets * bits
     )
 
@@ -246,7 +247,7 @@ def test_both_formats_express_one_layout_alike(
     layout, bits, major, address = tile
     mn, k = (layout[mode].size() for mode in (0, 1))
     one, other = (solve(layout, bits, major, each).at(address) for each in (WGMMA, format))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(
+    assert_array_equal(
         one.addresses(major, (mn, k), bits),  # type: ignore[arg-type]
         SmemDescriptor.decode(other.encode(), format).addresses(major, (mn, k), bits),  # type: ignore[arg-type]
     )
@@ -269,6 +270,6 @@ def test_swizzles_that_keep_32_bytes_together(runs: int, groups: int, lead: int,
     byte = 4 * plain
     expected = byte ^ (byte >> 7 & 3) << 5
     found = tile.at(0x800).addresses("mn", (32 * runs, 4 * groups), 32)
-    np.testing.assert_array_equal(found, 8 * (0x800 + expected))
+    assert_array_equal(found, 8 * (0x800 + expected))
     with pytest.raises(DescriptorError, match="expected a swizzle of 32, 64 or 128 bytes"):
         solve(layout, 32, format=WGMMA)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute import Layout, LayoutError
@@ -80,9 +81,9 @@ def test_value_v_of_thread_t_is_where_the_layouts_say(
                 element = row + tile[0] * r + rows * (column + tile[1] * c)
                 expected[t((int(m), int(n))), v((int(i), int(j))), r, c] = element
     found = indices(copy, "S", (rows, columns))
-    np.testing.assert_array_equal(found, expected.reshape(t.size(), -1, order="F"))
-    np.testing.assert_array_equal(np.sort(found.ravel()), np.arange(rows * columns))
-    np.testing.assert_array_equal(found, indices(copy, "D", (rows, columns)))
+    assert_array_equal(found, expected.reshape(t.size(), -1, order="F"))
+    assert_array_equal(np.sort(found.ravel()), np.arange(rows * columns))
+    assert_array_equal(found, indices(copy, "D", (rows, columns)))
 
 
 def test_the_copy_of_cutes_sm80_tutorial():
@@ -185,7 +186,7 @@ def test_ldmatrix_brings_what_the_mma_reads(name: str, which: Literal["A", "B"],
             got = loaded(named[warp : warp + 32, :, instruction], number, trans=False)
             for lane in range(32):
                 held = wanted[warp + lane][places[:, instruction]]
-                np.testing.assert_array_equal(got[lane], held)
+                assert_array_equal(got[lane], held)
 
 
 @pytest.mark.parametrize("number", [2, 4])
@@ -205,7 +206,7 @@ def test_ldmatrix_transposes_what_lies_along_n(number: int):
             got = loaded(named[warp : warp + 32, :, instruction], number, trans=True)
             for lane in range(32):
                 held = wanted[warp + lane][places[:, instruction]]
-                np.testing.assert_array_equal(got[lane], held)
+                assert_array_equal(got[lane], held)
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
@@ -221,7 +222,7 @@ def test_stmatrix_stores_what_the_mma_holds(number: int):
         for instruction in range(places.shape[1]):
             got = loaded(named[warp : warp + 32, :, instruction], number, trans=False)
             for lane in range(32):
-                np.testing.assert_array_equal(got[lane], held[warp + lane][places[:, instruction]])
+                assert_array_equal(got[lane], held[warp + lane][places[:, instruction]])
 
 
 # --- what is none ---------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute import Layout
@@ -75,7 +76,7 @@ def test_one_atom_is_held_as_its_fragment_says(which: Operand):
         rows, columns = atom.extents(which)
         coords = atom.coords(which)
         expected = coords[..., 0] + rows * coords[..., 1]
-        np.testing.assert_array_equal(indices(mma, which, rows, columns), expected)
+        assert_array_equal(indices(mma, which, rows, columns), expected)
 
 
 def expected_indices(
@@ -139,7 +140,7 @@ def test_partitions_are_those_of_the_definition(
         extent * times for extent, times in zip(mma.tile_of(which), (down, right), strict=True)
     )
     found = indices(mma, which, rows, columns)
-    np.testing.assert_array_equal(found, expected_indices(mma, atom, which, rows, columns))
+    assert_array_equal(found, expected_indices(mma, atom, which, rows, columns))
     # Each element is held as often as there are warps along the mode that the operand has not.
     other = ({0, 1, 2} - set(OPERAND_MODES[which])).pop()
     held = np.bincount(found.ravel(), minlength=rows * columns)
@@ -153,9 +154,7 @@ def test_the_tv_layout_says_the_same(made: tuple[TiledMma, MmaAtom], which: Oper
     rows, columns = mma.tile_of(which)
     tv = mma.tv_layout(which)
     threads, values = image(tv[0], mma.threads), image(tv[1], tv[1].size())
-    np.testing.assert_array_equal(
-        threads[:, None] + values[None, :], indices(mma, which, rows, columns)
-    )
+    assert_array_equal(threads[:, None] + values[None, :], indices(mma, which, rows, columns))
 
 
 def test_the_tile_of_cutes_sm80_tutorial():
@@ -177,7 +176,7 @@ def test_warpgroups_hold_c_and_name_whole_matrices_of_a_and_b(n: int):
     coords = atom.coords("C")
     for group in range(2):
         expected = coords[..., 0] + 64 * group + 128 * coords[..., 1]
-        np.testing.assert_array_equal(c[128 * group : 128 * group + 128], expected)
+        assert_array_equal(c[128 * group : 128 * group + 128], expected)
     # Every thread of a warpgroup has all of its 64 x 16 of A, and of B what all have.
     a, b = indices(mma, "A", 128, 16), indices(mma, "B", n, 16)
     rows = np.arange(64)[:, None] + 128 * np.arange(16)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf  # pyright: ignore[reportMissingTypeStubs]
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tilewright.dialects.math_functions.code import Program
@@ -215,12 +216,12 @@ INF, NAN = np.inf, np.nan
 )
 def test_edges(name: str, given: tuple[float, ...], wanted: tuple[float, ...], type_: str):
     real = REALS[type_]
-    np.testing.assert_array_equal(
+    assert_array_equal(
         run(name, type_, np.array(given, real)), np.array(wanted, real), strict=False
     )
     signs = np.signbit(run(name, type_, np.array(given, real)))
     zero = np.array(wanted) == 0
-    np.testing.assert_array_equal(signs[zero], np.signbit(np.array(wanted))[zero])
+    assert_array_equal(signs[zero], np.signbit(np.array(wanted))[zero])
 
 
 @pytest.mark.parametrize("type_", REALS)
@@ -230,10 +231,8 @@ def test_edges_of_two(name: str, type_: str):
     x, y = (side.ravel().astype(REALS[type_]) for side in np.meshgrid(edges, edges))
     with np.errstate(all="ignore"):
         wanted = np.power(x, y) if name == "powf" else np.arctan2(x, y)
-    np.testing.assert_allclose(
-        run(name, type_, x, y), wanted, rtol=3e-7 if type_ == "f32" else 1e-15
-    )
-    np.testing.assert_array_equal(
+    assert_allclose(run(name, type_, x, y), wanted, rtol=3e-7 if type_ == "f32" else 1e-15)
+    assert_array_equal(
         np.signbit(run(name, type_, x, y))[~np.isnan(wanted)], np.signbit(wanted)[~np.isnan(wanted)]
     )
 

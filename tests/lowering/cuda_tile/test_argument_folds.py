@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from tile_ir import entry, equal_as_ptx
 
 import tilewright as tw
@@ -61,7 +62,7 @@ def is_two_folds(text: str) -> bool:
 @pytest.mark.parametrize("better", ["greater_than", "less_than"])
 def test_numbers_of_the_best(better: str) -> None:
     """The first of several, zeros of both signs being one; of nothing but NaN the first of all."""
-    x = np.random.default_rng(0).integers(-3, 4, (ROWS, COLUMNS)).astype(np.float32)
+    x = default_rng(0).integers(-3, 4, (ROWS, COLUMNS)).astype(np.float32)
     x[0], x[1, ::2], x[2, :63] = np.nan, np.nan, np.nan
     x[3], x[4], x[5] = -0.0, -np.inf, np.inf
     x[3, 7:] = 0.0
@@ -74,7 +75,7 @@ def test_numbers_of_the_best(better: str) -> None:
 
 def test_a_fold_that_prefers_the_last_is_of_pairs() -> None:
     text = folds("greater_than", "greater_than")
-    x = np.random.default_rng(0).integers(-3, 4, (ROWS, COLUMNS)).astype(np.float32)
+    x = default_rng(0).integers(-3, 4, (ROWS, COLUMNS)).astype(np.float32)
     got = equal_as_ptx(text, grid=(1,), args=[x, np.zeros(ROWS, np.int32)], arch="sm_90a")
     assert got.tolist() == [COLUMNS - 1 - np.argmax(row[::-1]) for row in x]
     assert not is_two_folds(text)

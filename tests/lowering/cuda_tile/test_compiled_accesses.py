@@ -4,6 +4,7 @@ placed by what reads them."""
 from __future__ import annotations
 
 import numpy as np
+from numpy.testing import assert_array_equal
 from tile_ir import entry, run
 
 import tilewright as tw
@@ -86,7 +87,7 @@ def test_rows_are_loaded_where_they_are_read() -> None:
     x, *ys = (RNG.standard_normal(count).astype(np.float16) for count in (64, 2048, 512))
     left = tw.interpret(text, "k", grid=(1,), args=[x, *ys], level="ptx", arch="sm_90a")
     for y, got in zip(ys, left[1:], strict=True):
-        np.testing.assert_array_equal(got, (y.reshape(-1, 64) * x).ravel())
+        assert_array_equal(got, (y.reshape(-1, 64) * x).ravel())
 
 
 def test_what_lies_anywhere_is_loaded_where_it_is_read() -> None:
@@ -114,4 +115,4 @@ def test_what_lies_anywhere_is_loaded_where_it_is_read() -> None:
     assert ".shared" not in ptx and ptx.count("ld.global.v4.b32") == 2
     x, w = (RNG.standard_normal(count).astype(np.float16) for count in (2048, 64))
     got = tw.interpret(text, "k", grid=(1,), args=[x, w, 32], level="ptx", arch="sm_90a")[0]
-    np.testing.assert_array_equal(got, x * w.repeat(32))
+    assert_array_equal(got, x * w.repeat(32))

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from test_copied_loads import COPY, view
 from test_hints import hinted
 from test_warpgroups import matrix, operand
@@ -197,7 +198,7 @@ def test_scattered_rows_with_weights() -> None:
     assert "ld.global.b32" in products[products.rindex("$for") :]
     assert ptx.count("\tshfl.sync.bfly") == 16
     a, b = operand(64, 136, "f16"), operand(136, 32, "f16")
-    rows = np.random.default_rng(1).permutation(64).astype(np.int32)
+    rows = default_rng(1).permutation(64).astype(np.int32)
     args = [a, 136, b, 32, rows, 64, np.zeros((64, 32), np.float32), 32, 64, 32, 136]
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[3]
     want = a.astype(np.float32) @ b.astype(np.float32) * rows[:, None]
@@ -261,7 +262,7 @@ def test_gathers_are_copied_ahead(relation: str, copies: int) -> None:
     loop = ptx.partition("$for1:")[2].partition("bra.uni $for1")[0]
     assert loop.count(COPY) == copies
     a, b = operand(40, 72, "f16"), operand(72, 32, "f16")
-    rows = np.random.default_rng(1).integers(0, 39, 64).astype(np.int32)
+    rows = default_rng(1).integers(0, 39, 64).astype(np.int32)
     args = [a, 72, b, 32, rows, 64, np.zeros((64, 32), np.float32), 32, 64, 32, 72]
     got = tw.interpret(text, "k", grid=(1,), args=args, level="ptx", arch="sm_80", schedule=1)[3]
     want = a[rows].astype(np.float32) @ b.astype(np.float32)
@@ -373,7 +374,7 @@ def test_stages_are_kept_on_each_way_to_a_later_loop(rows: int) -> None:
 """
     pointers = ", ".join(f"%{p}_p: tile<ptr<f32>>" for p in "abc")
     text = entry(f"{pointers}, %n: tile<i32>, %way: tile<i32>", body)
-    a, b = (np.random.default_rng(i).integers(-3, 4, (7, 1024)) for i in range(2))
+    a, b = (default_rng(i).integers(-3, 4, (7, 1024)) for i in range(2))
     want = a[:rows].sum(0) * (a * b)[:rows].sum(0)
     for way in range(2):
         args = [a.astype(np.float32), b.astype(np.float32), np.zeros(1024, np.float32), rows, way]

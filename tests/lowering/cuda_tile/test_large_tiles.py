@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from tile_ir import entry, row
 
 import tilewright as tw
 
 COUNT = 1 << 18
-X = np.random.default_rng(5).integers(-99, 99, COUNT).astype(np.int32)
+X = default_rng(5).integers(-99, 99, COUNT).astype(np.int32)
 
 
 def run(text: str, loops: int, *args: Any) -> list[Any]:
@@ -189,7 +190,7 @@ def product(m: int, n: int, k: int) -> str:
 def test_a_tile_larger_than_shared_memory(m: int, n: int, k: int) -> None:
     """One changes layout in parts; an operand is multiplied by halves of its rows."""
     text = product(m, n, k)
-    a, b = (np.random.default_rng(0).integers(-3, 4, k * x).astype(np.float16) for x in (m, n))
+    a, b = (default_rng(0).integers(-3, 4, k * x).astype(np.float16) for x in (m, n))
     assert tw.compile(text, "sm_120a").shared_bytes < max(m * n * 4, m * k * 2)
     got = tw.interpret(
         text, "k", grid=(1,), args=[a, b, np.zeros(m * n, np.float32)], level="ptx",

@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.accuracy import Accuracy
@@ -43,7 +44,7 @@ def kernel(name: str, type_: str) -> str:
 @pytest.mark.parametrize("type_", DTYPES)
 @pytest.mark.parametrize("name", ["exp", "exp2", "sin", "tanh", "log", "rsqrt"])
 def test_levels_agree(name: str, type_: str, accuracy: Accuracy) -> None:
-    x = np.abs(np.random.default_rng(3).normal(0, 30, 64)).astype(DTYPES[type_])
+    x = np.abs(default_rng(3).normal(0, 30, 64)).astype(DTYPES[type_])
     text, args = kernel(name, type_), [x, np.zeros_like(x)]
     results = [
         tw.interpret(text, grid=(1, 1, 1), args=args, level=level, accuracy=accuracy)[1].tobytes()
@@ -92,7 +93,7 @@ def mixed(name: str, type_: str, result: str) -> str:
 )
 def test_levels_agree_on_functions_by_name(name: str, type_: str, result: str) -> None:
     integers: dict[str, Any] = {"i32": np.int32, "i64": np.int64}
-    x = np.random.default_rng(3).normal(0, 30, 64).astype({**DTYPES, **integers}[type_])
+    x = default_rng(3).normal(0, 30, 64).astype({**DTYPES, **integers}[type_])
     text, args = mixed(name, type_, result), [x, np.zeros(64, {**DTYPES, **integers}[result])]
     results = [
         tw.interpret(text, grid=(1, 1, 1), args=args, level=level)[1].tobytes()

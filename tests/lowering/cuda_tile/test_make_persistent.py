@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from attention_kernel import GIVEN, RISING, arguments, attention, operands
+from numpy.random import default_rng
 from test_copied_loads import COPY
 from test_copied_pointers import gathered, scattered
 from test_hints import hinted
@@ -176,7 +177,7 @@ def test_blocks_of_gathered_rows(ctas: int, depth: int) -> None:
     report = ptxas.assemble(kernel.ptx, "sm_90a")
     assert report.clean and report.kernels["k"].spill_stores == 0
     a, b = operand(40, depth, "f16"), operand(depth, 32, "f16")
-    rows = np.random.default_rng(1).integers(0, 39, 192).astype(np.int32)
+    rows = default_rng(1).integers(0, 39, 192).astype(np.int32)
     c = np.zeros((192, 32), np.float32)
     args = [a, depth, b, 32, rows, 192, c, 32, 192, 32, depth, 3, 1, 1, 0, 3]
     got = tw.interpret(taken(text), "k", grid=(ctas,), args=args, level="ptx", arch="sm_90a",
@@ -385,7 +386,7 @@ def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> N
     assert kernel.ptx.index("ld.global") > kernel.ptx.index("wgmma.mma_async")
     assert ("st.shared" in loop) == ("shfl.sync.bfly" not in loop) == (width == 128)
     a, b = operand(192, depth, "f16"), operand(depth, width, "f16")
-    rows = np.random.default_rng(1).permutation(192).astype(np.int32)
+    rows = default_rng(1).permutation(192).astype(np.int32)
     c = np.zeros((192, width), np.float16)
     args = [a, depth, b, width, rows, 192, c, width, 192, width, depth]
     want = tw.interpret(text, "k", grid=(3,), args=args, arch="sm_90a")[3]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fragment_kernels import LANE, both
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 
@@ -94,7 +95,7 @@ def test_exact_results(op: str):
     pairs = np.array([*EXACT[op]] * 32, np.float32)[: 32 * (len(EXACT[op]))]
     given, expected = pairs[:THREADS].T
     found = result(op, np.ascontiguousarray(given))
-    np.testing.assert_array_equal(found.view(np.uint32), np.ascontiguousarray(expected).view("u4"))
+    assert_array_equal(found.view(np.uint32), np.ascontiguousarray(expected).view("u4"))
 
 
 @pytest.mark.parametrize(
@@ -109,4 +110,4 @@ def test_exact_results(op: str):
 )
 def test_nan(op: str, given: np.float32):
     found = result(op, np.full(32, given))
-    np.testing.assert_array_equal(found.view(np.uint32), 0x7FFFFFFF)
+    assert_array_equal(found.view(np.uint32), 0x7FFFFFFF)

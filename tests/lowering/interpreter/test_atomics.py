@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import kernel, run
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS, at_levels
 
 import tilewright as tw
@@ -43,11 +45,11 @@ def test_each_operation(level: Any):
         body = f"""  %v = memref.load %q[%t] : {P}
   {atomic("%old", kind, "%v", "%p[%t]", type_=type_)}
   memref.store %old, %q[%t] : {P}"""
-        rng = np.random.default_rng(kind)
+        rng = default_rng(kind)
         a, b = (rng.integers(-100, 100, 64).astype(np.int32) for _ in range(2))
         after, old = run(kernel(body, f"%p: {P}, %q: {P}"), level, [a, b])
-        np.testing.assert_array_equal(old, a)
-        np.testing.assert_array_equal(after, [compute(x, y) for x, y in zip(a, b, strict=True)])
+        assert_array_equal(old, a)
+        assert_array_equal(after, [compute(x, y) for x, y in zip(a, b, strict=True)])
 
 
 @pytest.mark.parametrize("kind, expected", [(5, 2**32 - 1), (8, 3)])
@@ -66,7 +68,7 @@ def test_sums_of_floats_round_one_by_one(level: Any):
     text = kernel("  %v = memref.load %q[%t] : memref<?xf32>\n  "
                   + atomic("%old", 0, "%v", "%p[%c0]", "memref<?xf32>", "f32"),
                   "%p: memref<?xf32>, %q: memref<?xf32>")  # fmt: skip
-    values = np.random.default_rng(0).standard_normal(64).astype(np.float32)
+    values = default_rng(0).standard_normal(64).astype(np.float32)
     expected = np.float32(0)
     for value in values:
         expected = np.float32(expected + value)
@@ -97,12 +99,12 @@ def test_floats_side_by_side(level: Any, type_: str, count: int):
     : i64, {", ".join([type_] * count)}""",
         f"%p: memref<?x{type_}>, %q: memref<?x{type_}>",
     )
-    a, b = np.random.default_rng(0).standard_normal((2, 64 * count)).astype(dtype)
+    a, b = default_rng(0).standard_normal((2, 64 * count)).astype(dtype)
     a[:3], b[:3] = 0, np.finfo(dtype).smallest_subnormal
     want = a + b
     if type_ == "f32":
         want[:3] = 0
-    np.testing.assert_array_equal(run(text, level, [a, b])[0], want)
+    assert_array_equal(run(text, level, [a, b])[0], want)
 
 
 @at_levels()
@@ -182,7 +184,7 @@ def arrays() -> list[np.ndarray]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_flag_hands_on_what_a_cta_wrote(level: Any, seed: int | None):
     found = run(flagged(), level, arrays(), grid=(2,), schedule=seed)
-    np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
+    assert_array_equal(found[2], np.arange(64)[::-1])
 
 
 @at_levels()
@@ -219,7 +221,7 @@ def test_a_flag_that_is_set_late(level: Any, seed: int | None):
       scf.yield %z : i32
     }}"""
     found = run(flagged(before=work), level, arrays(), grid=(2,), schedule=seed)
-    np.testing.assert_array_equal(found[2], np.arange(64)[::-1])
+    assert_array_equal(found[2], np.arange(64)[::-1])
 
 
 # The last CTA to come adds what all have left: three CTAs, in two steps from one to the next.
@@ -258,7 +260,7 @@ def test_the_last_cta_adds_what_all_have_left(level: Any, seed: int | None):
     args = [np.zeros(1, np.int32), np.zeros(192, np.int32), np.zeros(64, np.int32)]
     text = kernel(LAST, f"%p: {P}, %q: {P}, %r: {P}")
     found = run(text, level, args, grid=(3,), schedule=seed)
-    np.testing.assert_array_equal(found[2], 3 * np.arange(64) + 192)
+    assert_array_equal(found[2], 3 * np.arange(64) + 192)
 
 
 def test_waves_of_ctas_know_of_each_other(monkeypatch: pytest.MonkeyPatch):

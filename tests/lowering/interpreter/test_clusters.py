@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import line_of
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS
 from tmem_kernels import AFTER, BARRIERS, BEFORE, CELLS, HEAD, RETRIEVE, SLOT, SMEM, WAIT_LOAD
 
@@ -43,7 +44,7 @@ def run(text: str, *args: Any, grid: tuple[int, ...] = (4,), level: str) -> list
 def both(text: str, *args: Any, **launch: Any) -> list[np.ndarray]:
     found = [run(text, *args, level=level, **launch) for level in LEVELS]
     for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert_array_equal(one, other)
     return found[0]
 
 
@@ -146,7 +147,7 @@ def test_pairs_copy():
     """Each CTA's tensor memory gets its own shared memory, both by one thread's copy."""
     text = kernel(pair(), "%p: memref<4x128xi32>")
     [found] = both(text, np.full((4, 128), -1, np.int32))
-    np.testing.assert_array_equal(found, np.repeat(np.arange(4), 128).reshape(4, 128))
+    assert_array_equal(found, np.repeat(np.arange(4), 128).reshape(4, 128))
 
 
 def fault_of(text: str, *words: str) -> None:

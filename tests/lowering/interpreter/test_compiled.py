@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inputs import THREADS, form_inputs
 from kernels import access_type, scalar_forms
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from ptx_modules import executed
 
@@ -81,7 +82,7 @@ def test_scalar_forms_equal_the_chip():
         address = engine.get_function_address(name)
         run(address)(THREADS, *[x.ctypes.data for x in (out, guarded, *inputs)])
         expected = RECORDS[name]
-        np.testing.assert_array_equal(out[~guarded], expected[~guarded], err_msg=name)
+        assert_array_equal(out[~guarded], expected[~guarded], err_msg=name)
 
 
 # Kernels
@@ -197,7 +198,7 @@ def test_kernels_give_the_same(name: str):
         assert isinstance(result, str) and result == outcome(RIGHT[name], "numpy")
     else:
         assert not isinstance(result, str), result
-        np.testing.assert_array_equal(result, outcome(RIGHT[name], "numpy"))
+        assert_array_equal(result, outcome(RIGHT[name], "numpy"))
 
 
 def test_any_statements_give_the_same():
@@ -227,7 +228,7 @@ def test_readers_of_a_word_come_one_after_the_other(data: st.DataObject):
     words = np.arange(4)[:, None]
     for (_, mine), (_, other) in zip(at_once.of(words), in_turn.of(words), strict=True):
         for column, its in zip(mine, other, strict=True):
-            np.testing.assert_array_equal(column, its)
+            assert_array_equal(column, its)
 
 
 def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch):

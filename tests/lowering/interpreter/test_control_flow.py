@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from both_levels import both
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 
@@ -26,7 +28,7 @@ def per_thread(body: str, inputs: np.ndarray, count: int = 1) -> list[np.ndarray
     return both(text, [inputs.astype(np.int32), *outputs])[1:]
 
 
-COUNTS = np.random.default_rng(0).integers(-3, 12, THREADS)
+COUNTS = default_rng(0).integers(-3, 12, THREADS)
 C = """  %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -61,8 +63,8 @@ def test_swap_alone():
         2,
     )  # fmt: skip
     odd = (COUNTS > 0) & (COUNTS % 2 == 1)
-    np.testing.assert_array_equal(first, np.where(odd, COUNTS, 2))
-    np.testing.assert_array_equal(second, np.where(odd, 2, COUNTS))
+    assert_array_equal(first, np.where(odd, COUNTS, 2))
+    assert_array_equal(second, np.where(odd, 2, COUNTS))
 
 
 @pytest.mark.parametrize("type_", ["i16", "i32", "i64", "index"])
@@ -91,7 +93,7 @@ def test_for_bounds(type_: str, lower: int, upper: int, step: int):
     expected = COUNTS.copy()
     for k in range(lower, upper, step):
         expected = expected * 3 + k
-    np.testing.assert_array_equal(result, expected)
+    assert_array_equal(result, expected)
 
 
 def test_nested_loops_whose_inner_bound_is_the_outer_variable():
@@ -119,7 +121,7 @@ def test_nested_loops_whose_inner_bound_is_the_outer_variable():
 
 
 def test_while_collatz():
-    starts = np.random.default_rng(1).integers(1, 200, THREADS)
+    starts = default_rng(1).integers(1, 200, THREADS)
     steps, last = per_thread(
         C
         + """  %r0, %r1 = scf.while (%n = %c0, %v = %x) : (i32, i32) -> (i32, i32) {
@@ -167,8 +169,8 @@ def test_while_that_passes_on_other_values_than_it_carries():
         COUNTS,
         2,
     )
-    np.testing.assert_array_equal(count, np.maximum(COUNTS, 2))
-    np.testing.assert_array_equal(doubled, 2 * np.maximum(COUNTS, 2))
+    assert_array_equal(count, np.maximum(COUNTS, 2))
+    assert_array_equal(doubled, 2 * np.maximum(COUNTS, 2))
 
 
 def test_nested_ifs_with_and_without_else():
@@ -197,8 +199,8 @@ def test_nested_ifs_with_and_without_else():
         2,
     )
     expected = np.where(COUNTS >= 3, 3 * COUNTS + 2, np.where(COUNTS < 0, -COUNTS, 3 * COUNTS))
-    np.testing.assert_array_equal(result, expected)
-    np.testing.assert_array_equal(kept, np.where(COUNTS < 3, 1, COUNTS))
+    assert_array_equal(result, expected)
+    assert_array_equal(kept, np.where(COUNTS < 3, 1, COUNTS))
 
 
 def test_carried_values_of_every_kind():
@@ -225,16 +227,16 @@ def test_carried_values_of_every_kind():
   }}
 {stores}  func.return
 }}"""
-    rng, thread = np.random.default_rng(2), np.arange(THREADS)
+    rng, thread = default_rng(2), np.arange(THREADS)
     args = [rng.integers(0, 2, THREADS).astype(bool), rng.integers(-128, 128, THREADS, np.int8),
             rng.integers(-999, 999, THREADS, np.int16), rng.integers(-999, 999, THREADS, np.int64),
             *(rng.standard_normal(THREADS).astype(f"f{n}") for n in (2, 4, 8))]  # fmt: skip
     found = both(text, args)
-    np.testing.assert_array_equal(found[0], args[0] ^ (thread % 2 == 1))
-    np.testing.assert_array_equal(found[1], (args[1] + thread).astype(np.int8))
-    np.testing.assert_array_equal(found[5], args[5] * np.float32(0.5) ** thread)
+    assert_array_equal(found[0], args[0] ^ (thread % 2 == 1))
+    assert_array_equal(found[1], (args[1] + thread).astype(np.int8))
+    assert_array_equal(found[5], args[5] * np.float32(0.5) ** thread)
     for place in (2, 3, 4, 6):
-        np.testing.assert_array_equal(found[place], args[place])
+        assert_array_equal(found[place], args[place])
 
 
 def test_branches_between_blocks_with_early_returns():
@@ -294,7 +296,7 @@ def test_structured_ops_inside_of_branched_blocks():
     found = both(text, [COUNTS.astype(np.int32), np.zeros(THREADS, np.int32)])[1]
     rounds = np.maximum(COUNTS, 0)
     expected = np.where(COUNTS % 2 == 1, 3 * COUNTS * (1 + rounds), 3 * COUNTS - 2) + 3 * COUNTS
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_a_division_stays_in_the_loop_that_does_not_run():
@@ -310,7 +312,7 @@ def test_a_division_stays_in_the_loop_that_does_not_run():
         divisors,
     )
     expected = [each * (100 // each) if each else 0 for each in divisors.tolist()]
-    np.testing.assert_array_equal(result, expected)
+    assert_array_equal(result, expected)
 
 
 def test_what_is_undefined_on_one_way_may_be_used_on_the_other():
@@ -331,7 +333,7 @@ def test_what_is_undefined_on_one_way_may_be_used_on_the_other():
   }""",
         COUNTS,
     )
-    np.testing.assert_array_equal(result, np.where(COUNTS > 2, COUNTS**2, 1))
+    assert_array_equal(result, np.where(COUNTS > 2, COUNTS**2, 1))
 
 
 GRIDS = [
@@ -379,7 +381,7 @@ def test_ids(grid: tuple[int, int, int], block: tuple[int, int, int]):
         place // 32,
         np.full(count, 32),
     ]
-    np.testing.assert_array_equal(found, np.stack(expected))
+    assert_array_equal(found, np.stack(expected))
 
 
 @pytest.mark.parametrize("step", [0, -1])

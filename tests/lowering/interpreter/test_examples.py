@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from covering import covering
 from example_files import EXAMPLES
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 
 import tilewright as tw
@@ -18,18 +20,18 @@ import tilewright as tw
 @at_levels()
 @pytest.mark.parametrize("n", [1, 31, 64, 100])
 def test_axpy(n: int, level: Any):
-    rng = np.random.default_rng(n)
+    rng = default_rng(n)
     x, y = rng.standard_normal((2, 100)).astype(np.float32)
     text = (EXAMPLES / "axpy.mlir").read_text()
     found = tw.interpret(text, grid=(4,), block=(32,), args=[x, y, 0.75, n], level=level)[1]
     expected = y.copy()
     expected[:n] = np.float32(0.75) * x[:n] + y[:n]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
     """Integers small enough that every sum is exact, in matrices whose padding is NaN."""
-    rng = np.random.default_rng(m)
+    rng = default_rng(m)
     lda, ldb, ldc = -(-k // 8) * 8 + pad, -(-n // 8) * 8 + pad, n + pad
     a = np.full((m, lda), np.nan, ml_dtypes.bfloat16)
     b = np.full((k, ldb), np.nan, ml_dtypes.bfloat16)
@@ -43,9 +45,9 @@ def gemm(m: int, n: int, k: int, pad: int, level: Any) -> None:
         level=level,
     )
     expected = a[:, :k].astype(np.float32) @ b[:, :n].astype(np.float32)
-    np.testing.assert_array_equal(found[2][:, :n], expected)
+    assert_array_equal(found[2][:, :n], expected)
     assert np.isnan(found[2][:, n:]).all()
-    np.testing.assert_array_equal(found[0].view(np.uint16), a.view(np.uint16))
+    assert_array_equal(found[0].view(np.uint16), a.view(np.uint16))
 
 
 @at_levels()
@@ -62,17 +64,17 @@ def test_gemm_with_edges_and_padded_rows(size: tuple[int, int, int], level: Any)
 
 @at_levels()
 def test_gemm_wmma(level: Any):
-    rng = np.random.default_rng(64)
+    rng = default_rng(64)
     a, b = rng.integers(-8, 9, (2, 64, 64)).astype(np.float16)
     text = (EXAMPLES / "gemm_wmma.mlir").read_text()
     c = np.full((64, 64), np.nan, np.float32)
     found = tw.interpret(text, grid=(1,), block=(128,), args=[a, b, c], level=level)
-    np.testing.assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
+    assert_array_equal(found[2], a.astype(np.float32) @ b.astype(np.float32))
 
 
 @at_levels()
 def test_wgmma_fed_by_stores(level: Any):
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     m, n, k = 128, 256, 128
     a, b = (rng.integers(-8, 9, (rows, k)).astype(ml_dtypes.bfloat16) for rows in (m, n))
     found = tw.interpret(
@@ -82,12 +84,12 @@ def test_wgmma_fed_by_stores(level: Any):
         args=[a, b, np.zeros((m, n), np.float32), m, n, k],
         level=level,
     )[2]
-    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32).T)
 
 
 def gemm_sm90_arguments(m: int, n: int, k: int) -> tuple[list[Any], np.ndarray]:
     """Small integers in matrices whose padding is NaN, and their product."""
-    rng = np.random.default_rng(m)
+    rng = default_rng(m)
     a = np.full((m, -(-k // 8) * 8), np.nan, ml_dtypes.bfloat16)
     b = np.full((k, -(-n // 8) * 8), np.nan, ml_dtypes.bfloat16)
     c = np.full((m, -(-n // 4) * 4 + 4), np.nan, np.float32)
@@ -128,7 +130,7 @@ def test_gemm_sm90(size: tuple[int, int, int], numerics: Any, level: Any):
         numerics=numerics,
         level=level,
     )
-    np.testing.assert_array_equal(found[2][:, :n], expected)
+    assert_array_equal(found[2][:, :n], expected)
     assert np.isnan(found[2][:, written(n) :]).all()
 
 
@@ -138,4 +140,4 @@ def test_gemm_sm90_of_several_bands():
     args, expected = gemm_sm90_arguments(m, n, k)
     text = (EXAMPLES / "gemm_sm90.mlir").read_text()
     found = tw.interpret(text, grid=(2, 17), block=(384,), args=args, numerics="exact")
-    np.testing.assert_array_equal(found[2][:, :n], expected)
+    assert_array_equal(found[2][:, :n], expected)

@@ -8,6 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, Form
@@ -37,7 +39,7 @@ def to_nearest(form: str) -> bool:
 def f32_inputs() -> NDArray[np.float32]:
     """All f16, e4m3 and e5m2 values, what lies just beside them and in the middle between two of
     them, and random bits."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     values = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
     with np.errstate(all="ignore"):
         middles = (values[1:] + values[:-1]) / 2
@@ -110,7 +112,7 @@ def test_to_nearest(form: str):
     inputs, values = operands(CVT[form])
     result = elements(scalar("cvt", form)(*inputs), to)
     for got, exact in zip(result, values, strict=True):
-        np.testing.assert_array_equal(got, expected(exact, to.removesuffix("x2"), modifiers))
+        assert_array_equal(got, expected(exact, to.removesuffix("x2"), modifiers))
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if form[:3] == "rz." and "f16" in form
@@ -126,7 +128,7 @@ def test_towards_zero(form: str):
             back = nearest.view(DTYPES[name]).astype(np.float64)
             past = np.abs(back) > np.abs(np.where("relu" in modifiers and exact < 0, 0, exact))
             past &= np.isfinite(exact)
-        np.testing.assert_array_equal(got, nearest - past.astype(nearest.dtype))
+        assert_array_equal(got, nearest - past.astype(nearest.dtype))
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if ".tf32." in form])
@@ -152,7 +154,7 @@ def test_tf32(form: str):
         magnitude = np.where(np.isinf(exact), np.inf, rounded[modifiers[0]] * unit)
         magnitude = np.where(magnitude > largest, np.inf, magnitude)
         result = np.copysign(magnitude, exact).astype(np.float32).view(np.uint32)
-    np.testing.assert_array_equal(got[~nan], result[~nan])
+    assert_array_equal(got[~nan], result[~nan])
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if ".ue8m0x2." in form])
@@ -167,7 +169,7 @@ def test_scale_factors_are_powers_of_two(form: str):
                                "left" if modifiers[0] == "rp" else "right")  # fmt: skip
         word = np.maximum(word if modifiers[0] == "rp" else word - 1, 0)
         over = np.isnan(size) | np.isinf(size) | (word > 254)
-        np.testing.assert_array_equal(got, np.where(over, 0xFF, word))
+        assert_array_equal(got, np.where(over, 0xFF, word))
 
 
 @pytest.mark.parametrize("form", [form for form in CVT if form.startswith("rs.")])
@@ -207,11 +209,11 @@ def test_octets(octet: str):
         for rounding, whole in (("rni", np.rint), ("rzi", np.trunc)):
             got = scalar("cvt", f"{rounding}.sat.{octet}.{source}")(bits)
             wanted = np.clip(whole(np.where(np.isnan(values), 0, values)), low, high)
-            np.testing.assert_array_equal(got, wanted.astype(np.int16).view(np.uint16))
-    words = np.random.default_rng(1).integers(-400, 400, 500).astype(np.int32)
+            assert_array_equal(got, wanted.astype(np.int16).view(np.uint16))
+    words = default_rng(1).integers(-400, 400, 500).astype(np.int32)
     got = scalar("cvt", f"sat.{octet}.s32")(words.view(np.uint32))
-    np.testing.assert_array_equal(got, np.clip(words, low, high).astype(np.int16).view(np.uint16))
+    assert_array_equal(got, np.clip(words, low, high).astype(np.int16).view(np.uint16))
     for real, dtype in (("f16", np.float16), ("f32", np.float32), ("f64", np.float64)):
         got = scalar("cvt", f"rn.{real}.{octet}")(HALVES).view(dtype)
         octets = HALVES.astype(np.uint8).view(np.int8 if octet == "s8" else np.uint8)
-        np.testing.assert_array_equal(got, octets)
+        assert_array_equal(got, octets)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fragment_kernels import LANE, WARP, Code, both, fragment, words_of
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
@@ -64,7 +66,7 @@ def test_fragment_ops(element: ElementType):
         bits = code.cast(each, fragment(registers * width, type_), fragment(registers, word))
         code.store_words(bits, registers, word)
 
-    rng = np.random.default_rng(element.bits)
+    rng = default_rng(element.bits)
     held = np.frombuffer(rng.bytes(WARP * count * element.bits // 8), f"u{element.bits // 8}")
     held = held.reshape(WARP, count)
     dtype = np.uint64 if word == "f64" else np.uint32
@@ -74,14 +76,14 @@ def test_fragment_ops(element: ElementType):
 
     changed = held.copy()
     changed[:, ::3] = held[:, -1:]
-    np.testing.assert_array_equal(found[0], changed)
-    np.testing.assert_array_equal(found[1], held[:, width : 3 * width])
-    np.testing.assert_array_equal(found[2], np.repeat(held[:, :1], width, axis=1))
-    np.testing.assert_array_equal(found[3], held[:, ::-1])
+    assert_array_equal(found[0], changed)
+    assert_array_equal(found[1], held[:, width : 3 * width])
+    assert_array_equal(found[2], np.repeat(held[:, :1], width, axis=1))
+    assert_array_equal(found[3], held[:, ::-1])
     thread = np.arange(WARP)[:, None]
-    np.testing.assert_array_equal(found[4], np.where(thread < 16, held, held[:, ::-1]))
+    assert_array_equal(found[4], np.where(thread < 16, held, held[:, ::-1]))
     halves = held[:, width : 3 * width], held[:, : 2 * width]
-    np.testing.assert_array_equal(found[5], np.concatenate(halves, axis=1))
+    assert_array_equal(found[5], np.concatenate(halves, axis=1))
 
 
 def test_fragments_as_carried_values():
@@ -111,15 +113,15 @@ def test_fragments_as_carried_values():
     code.lines.insert(4, "  %odd = arith.cmpi ne, %bit, %none : index")
     for name, type_ in (("%f", quad), ("%h", pair)):
         code.store_words(code.cast(name, type_, fragment(4, "i32")), 4, "i32")
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     f = rng.standard_normal((WARP, 4)).astype(np.float32)
     h = rng.standard_normal((WARP, 8)).astype(np.float16)
     args = [f.view(np.uint32), h.view(np.uint32), *np.zeros((2, WARP, 4), np.uint32)]
     found = both(code.text(), args)[2:]
     f[1:, 2] = f[1:, 0] + f[1:, 1]
     h[1::2, 0] = h[1::2, 7]
-    np.testing.assert_array_equal(found[0].view(np.float32), f)
-    np.testing.assert_array_equal(found[1].view(np.float16), h)
+    assert_array_equal(found[0].view(np.float32), f)
+    assert_array_equal(found[1].view(np.float16), h)
 
 
 # cp.async
@@ -136,7 +138,7 @@ def test_cp_async(size: int, cache: str, fill: bool, type_: str):
             tw.compile(cp_async_kernel(size, cache, fill, type_, width), "sm_80")
         return
     text = cp_async_kernel(size, cache, fill, type_, width)
-    rng = np.random.default_rng(size)
+    rng = default_rng(size)
     source = np.frombuffer(rng.bytes(WARP * size), f"u{width}")
     counts = rng.integers(0, size + 1, WARP).astype(np.int32)
     if not fill:
@@ -149,7 +151,7 @@ def test_cp_async(size: int, cache: str, fill: bool, type_: str):
     data = source.view(np.uint8)
     for thread, count in enumerate(counts):
         expected[thread, :count] = data[thread * size :][:count]
-    np.testing.assert_array_equal(found.view(np.uint8).reshape(WARP, size), expected)
+    assert_array_equal(found.view(np.uint8).reshape(WARP, size), expected)
 
 
 def cp_async_kernel(size: int, cache: str, fill: bool, type_: str, width: int) -> str:
@@ -197,4 +199,4 @@ def test_groups_of_copies_complete_in_order():
         value = code.add(f"memref.load %s[{at}, %t] : {tile}")
         code.do(f"memref.store {value}, {out}[{at}, %t] : memref<3x32xi32>")
     given = np.arange(96, dtype=np.int32).reshape(3, 32)
-    np.testing.assert_array_equal(both(code.text(), [given, np.zeros_like(given)])[1], given)
+    assert_array_equal(both(code.text(), [given, np.zeros_like(given)])[1], given)

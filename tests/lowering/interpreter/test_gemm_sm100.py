@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from covering import covering, themselves
 from example_files import EXAMPLES
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from run_levels import LEVELS, at_levels
 
@@ -46,7 +48,7 @@ class Gemm:
     def check(self, name: str, grid: tuple[int, int], **options: Any) -> None:
         """Both levels agree bit for bit, are close to float64, and leave the padding alone."""
         found = [self.run(name, grid, level, **options) for level in LEVELS]
-        np.testing.assert_array_equal(found[0].view(np.uint32), found[1].view(np.uint32))
+        assert_array_equal(found[0].view(np.uint32), found[1].view(np.uint32))
         n = self.product.shape[1]
         # TMA writes whole 16 bytes.
         assert np.isnan(found[0][:, -(-n // 4) * 4 :]).all()
@@ -62,7 +64,7 @@ def padded(rows: int, columns: int, multiple: int, dtype: Any) -> NDArray[Any]:
 
 
 def dense(m: int, n: int, k: int) -> Gemm:
-    rng = np.random.default_rng(m)
+    rng = default_rng(m)
     a, b = padded(m, k, 8, np.float16), padded(k, n, 8, np.float16)
     a[:, :k], b[:, :n] = rng.standard_normal((m, k)), rng.standard_normal((k, n))
     maps = [
@@ -83,7 +85,7 @@ def scale_blocks(factors: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def scaled(m: int, n: int, k: int) -> Gemm:
-    rng = np.random.default_rng(m)
+    rng = default_rng(m)
     maps: list[Any] = []
     factors: list[Any] = []
     values: list[NDArray[np.float64]] = []
@@ -148,7 +150,7 @@ def test_exact(name: str):
     """One MMA, rounded once."""
     gemm = scaled(130, 70, 32) if name == "gemm_sm100_mxf8" else dense(130, 70, 16)
     found = gemm.run(name, (2, 2), "atom", numerics="exact")[:, :70]
-    np.testing.assert_array_equal(found, gemm.product.astype(np.float32))
+    assert_array_equal(found, gemm.product.astype(np.float32))
 
 
 NAMES = ("gemm_sm100", "gemm_sm100_2sm", "gemm_sm100_mxf8")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from both_levels import both
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS, at_levels
 
 import tilewright as tw
@@ -86,7 +88,7 @@ def test_threads_that_left_are_not_waited_for_by_warp_ops_of_others():
   func.return
 ^leave:""")
     (found,) = both(text, [zeros() - 1])
-    np.testing.assert_array_equal(found, np.where(np.arange(64) < 32, np.arange(64), -1))
+    assert_array_equal(found, np.where(np.arange(64) < 32, np.arange(64), -1))
 
 
 def test_a_barrier_in_a_block_that_is_not_whole_warps():
@@ -98,7 +100,7 @@ def test_a_barrier_in_a_block_that_is_not_whole_warps():
   %other = arith.subi %c49, %t : index
   %v = memref.load %s[%other] : {tile}
   memref.store %v, %o[%t] : memref<?xi32>""")
-    np.testing.assert_array_equal(both(text, [zeros(50)], block=(50,))[0], np.arange(50)[::-1])
+    assert_array_equal(both(text, [zeros(50)], block=(50,))[0], np.arange(50)[::-1])
 
 
 def test_blocks_pass_their_barriers_independently():
@@ -121,7 +123,7 @@ def test_blocks_pass_their_barriers_independently():
   memref.store %v, %o[%g] : memref<?xi32>""")
     (found,) = both(text, [zeros(7 * 64)], grid=(7,))
     for block, row in enumerate(found.reshape(7, 64)):
-        np.testing.assert_array_equal(row, (np.arange(64) + 5 * block) % 64)
+        assert_array_equal(row, (np.arange(64) + 5 * block) % 64)
 
 
 # Warp specialisation
@@ -185,12 +187,12 @@ def pipeline(produce: str) -> str:
 
 @pytest.mark.parametrize("produce", [STORE, COPY], ids=["store", "cp.async"])
 def test_producer_and_consumer_warps_with_two_buffers(produce: str):
-    tiles = np.random.default_rng(0).integers(-9, 9, (20, 32)).astype(np.int32)
+    tiles = default_rng(0).integers(-9, 9, (20, 32)).astype(np.int32)
     found = both(pipeline(produce), [tiles, zeros(32), len(tiles)])[1]
     expected = np.zeros(32, np.int32)
     for tile in tiles:
         expected = expected * 3 + tile[::-1]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -237,10 +239,10 @@ def test_waves_give_what_one_wave_gives(level: Any, resident: int, monkeypatch: 
         progress=lambda done, total: calls.append((done, total)),
         **settings,
     )
-    np.testing.assert_array_equal(parts.arrays[0], whole.arrays[0])
+    assert_array_equal(parts.arrays[0], whole.arrays[0])
     thread = np.arange(64)
     for block, row in enumerate(whole.arrays[0].reshape(blocks, 64)):
-        np.testing.assert_array_equal(row, block * (63 - thread) + block * thread)
+        assert_array_equal(row, block * (63 - thread) + block * thread)
     assert parts.lane_operations == whole.lane_operations > 0
     ends = [*range(per_wave, blocks, per_wave), blocks]
     assert calls == [(end, blocks) for end in ends]
@@ -301,7 +303,7 @@ def test_one_value_for_all_meets_one_for_each():
     (found,) = both(text, [zeros(192)])
     thread = np.arange(64)
     expected = [np.where(thread < 32, 5, thread), np.full(64, 5), np.where(thread < 32, 1, 5)]
-    np.testing.assert_array_equal(found.reshape(3, 64), expected)
+    assert_array_equal(found.reshape(3, 64), expected)
 
 
 def test_every_third_thread_keeps_its_values_through_many_splits():
@@ -323,7 +325,7 @@ def test_every_third_thread_keeps_its_values_through_many_splits():
     value = thread = np.arange(64)
     for _ in range(6):
         value = np.where((value + 1) % 3 == 0, value * 3, value + thread)
-    np.testing.assert_array_equal(found, value)
+    assert_array_equal(found, value)
 
 
 def test_views_differ_by_thread_after_a_branch():
@@ -345,10 +347,10 @@ def test_views_differ_by_thread_after_a_branch():
   memref.store %sum, %o[%t] : memref<?xi32>""",
         "%in: memref<?xi32>, %o: memref<?xi32>",
     )
-    given = np.random.default_rng(0).integers(0, 99, 200).astype(np.int32)
+    given = default_rng(0).integers(0, 99, 200).astype(np.int32)
     thread = np.arange(64)
     expected = given[thread] + given[np.where(thread < 32, thread, 2 * thread + 1)]
-    np.testing.assert_array_equal(both(text, [given, zeros()])[1], expected)
+    assert_array_equal(both(text, [given, zeros()])[1], expected)
 
 
 ORDER = np.array([0, 3, 1, 4, 2])
@@ -356,18 +358,18 @@ ORDER = np.array([0, 3, 1, 4, 2])
 
 def test_joined_arrays():
     a, b = np.array([1, 2, 3], np.uint32), np.array([7, 8], np.uint32)
-    np.testing.assert_array_equal(joined(a, b, (3, 2), ORDER), [1, 7, 2, 8, 3])
+    assert_array_equal(joined(a, b, (3, 2), ORDER), [1, 7, 2, 8, 3])
     five = uniform(5, "b32")
     assert joined(five, uniform(5, "b32"), (3, 2), ORDER) is five
-    np.testing.assert_array_equal(joined(five, b, (3, 2), ORDER), [5, 7, 5, 8, 5])
-    np.testing.assert_array_equal(joined(five, uniform(6, "b32"), (3, 2), ORDER), [5, 6, 5, 6, 5])
+    assert_array_equal(joined(five, b, (3, 2), ORDER), [5, 7, 5, 8, 5])
+    assert_array_equal(joined(five, uniform(6, "b32"), (3, 2), ORDER), [5, 6, 5, 6, 5])
     pairs = joined(np.ones((1, 2), np.uint8), np.zeros((2, 2), np.uint8), (3, 2), ORDER)
-    np.testing.assert_array_equal(pairs, [[1, 1], [0, 0], [1, 1], [0, 0], [1, 1]])
+    assert_array_equal(pairs, [[1, 1], [0, 0], [1, 1], [0, 0], [1, 1]])
 
 
 def test_taken_values():
     lanes = np.array([2, 0])
-    np.testing.assert_array_equal(take(np.array([4, 5, 6]), lanes), [6, 4])
+    assert_array_equal(take(np.array([4, 5, 6]), lanes), [6, 4])
     five = uniform(5, "b32")
     assert take(five, lanes) is five and take(None, lanes) is None
 
@@ -376,7 +378,7 @@ def test_a_value_that_some_threads_have_not():
     b = np.array([7, 8], np.uint32)
     value = joined(Undefined("here"), b, (3, 2), ORDER)
     assert isinstance(value, PartlyUndefined)
-    np.testing.assert_array_equal(take(value, np.array([3, 1])), [8, 7])
+    assert_array_equal(take(value, np.array([3, 1])), [8, 7])
     assert type(take(value, np.array([0, 2]))) is Undefined
     some = take(value, np.array([1, 2]))
     assert isinstance(some, PartlyUndefined)
@@ -386,6 +388,6 @@ def test_a_value_that_some_threads_have_not():
     with pytest.raises(Fault, match=r"undefined register \(here\)"):
         some.astype(np.uint8)
     again = joined(value, uniform(9, "b32"), (5, 1), np.array([5, 0, 1, 2, 3, 4]))
-    np.testing.assert_array_equal(take(again, np.array([0, 2, 4])), [9, 7, 8])
+    assert_array_equal(take(again, np.array([0, 2, 4])), [9, 7, 8])
     nothing = joined(Undefined("here"), Undefined("there"), (3, 2), ORDER)
     assert type(nothing) is Undefined

@@ -10,6 +10,8 @@ from covering import covering
 from fragment_kernels import WARP, Code, both, fragment
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, matrix_copies
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES
@@ -172,12 +174,12 @@ def copy_named(mnemonic: str) -> MatrixCopy:
 
 
 def random_words(copy: MatrixCopy, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 1 << 32, (WARP, copy.registers), np.uint32)
+    return default_rng(seed).integers(0, 1 << 32, (WARP, copy.registers), np.uint32)
 
 
 def random_tile(seed: int) -> np.ndarray:
     """32 rows of 64 bytes, uint8 [32, 64]."""
-    return np.random.default_rng(seed).integers(0, 256, (32, 64), np.uint8)
+    return default_rng(seed).integers(0, 256, (32, 64), np.uint8)
 
 
 def argument(matrix: np.ndarray, type_: str) -> np.ndarray:
@@ -197,7 +199,7 @@ def test_ldmatrix(copy: MatrixCopy, type_: str, layout: str):
     out = np.zeros((WARP, copy.registers), np.uint32)
     found = both(code.text(), [argument(matrix, type_), out], arch=ARCH)[1]
     expected = words_of_matrices(matrices_of(copy, named_runs(copy, matrix)))
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 WHOLE_ROWS = copy_named("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
@@ -221,7 +223,7 @@ def test_stmatrix(copy: MatrixCopy, type_: str, layout: str):
     for t, run in enumerate(runs_of(copy, matrices_of_words(copy, given))):
         expected[t, 16 * (3 * t % 4) :][:16] = run
     read = [runs_of(WHOLE_ROWS, matrices_of_words(WHOLE_ROWS, each)) for each in found]
-    np.testing.assert_array_equal(np.concatenate(read, axis=1), expected)
+    assert_array_equal(np.concatenate(read, axis=1), expected)
 
 
 def reread_kernel(stored: MatrixCopy, loaded: MatrixCopy, type_: str) -> str:
@@ -249,7 +251,7 @@ def test_m16n8_matrices_read_back_as_m16n16(number: int, seed: int):
     found = both(reread_kernel(stored, loaded, "si8"), [given, out], arch=ARCH)[1]
     halves = matrices_of_words(stored, given).reshape(number // 2, 2, 16, 8)
     whole = np.concatenate([halves[:, 0], halves[:, 1]], axis=2)
-    np.testing.assert_array_equal(matrices_of_words(loaded, found), whole)
+    assert_array_equal(matrices_of_words(loaded, found), whole)
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
@@ -262,7 +264,7 @@ def test_m16n8_matrices_read_back_plainly_are_transposed(number: int, seed: int)
     out = np.zeros((WARP, loaded.registers), np.uint32)
     found = both(reread_kernel(stored, loaded, "ui8"), [given, out], arch=ARCH)[1]
     rows = matrices_of_words(loaded, found).view(np.uint8)
-    np.testing.assert_array_equal(rows, matrices_of_words(stored, given).swapaxes(1, 2))
+    assert_array_equal(rows, matrices_of_words(stored, given).swapaxes(1, 2))
 
 
 @pytest.mark.parametrize("trans", ["", ".trans"])
@@ -276,7 +278,7 @@ def test_m8n8_matrices_read_back(number: int, trans: str, seed: int):
     given = random_words(stored, seed)
     text = reread_kernel(stored, loaded, "bf16")
     found = both(text, [given, np.zeros_like(given)], arch=ARCH)[1]
-    np.testing.assert_array_equal(found, given)
+    assert_array_equal(found, given)
 
 
 def test_a_transposed_a_of_an_mma():
@@ -305,7 +307,7 @@ def test_a_transposed_a_of_an_mma():
     found = both(code.text(), [matrix, np.zeros((WARP, 4), np.int32)], arch=ARCH)[1]
     product = matrix[:, :16].T.astype(np.int32) @ matrix[:8, 16:48].T.astype(np.int32)
     held = found.reshape(8, 4, 2, 2).transpose(2, 0, 1, 3).reshape(16, 8)
-    np.testing.assert_array_equal(held, product)
+    assert_array_equal(held, product)
 
 
 def test_4_bit_elements_for_an_mma_are_shifted():
@@ -324,7 +326,7 @@ def test_4_bit_elements_for_an_mma_are_shifted():
     matrix = random_tile(4)
     found = both(code.text(), [matrix, np.zeros((WARP, 1), np.uint32)], arch=ARCH)[1]
     elements = matrices_of_words(copy, found)
-    np.testing.assert_array_equal(elements, matrices_of(copy, named_runs(copy, matrix)) << 2)
+    assert_array_equal(elements, matrices_of(copy, named_runs(copy, matrix)) << 2)
     assert elements.max() == 0b111100
 
 
@@ -343,12 +345,12 @@ def movmatrix_kernel(times: int) -> str:
 @pytest.mark.parametrize("warps", [1, 3])
 @seeds
 def test_movmatrix_transposes(warps: int, seed: int):
-    given = np.random.default_rng(seed).integers(0, 1 << 32, (warps * WARP, 1), np.uint32)
+    given = default_rng(seed).integers(0, 1 << 32, (warps * WARP, 1), np.uint32)
     args, launch = [given, np.zeros_like(given)], {"block": (warps * WARP,)}
     found = both(movmatrix_kernel(1), args, **launch)[1]
     source, result = (each.view(np.uint16).reshape(warps, 8, 8) for each in (given, found))
-    np.testing.assert_array_equal(result, source.swapaxes(1, 2))
-    np.testing.assert_array_equal(both(movmatrix_kernel(2), args, **launch)[1], given)
+    assert_array_equal(result, source.swapaxes(1, 2))
+    assert_array_equal(both(movmatrix_kernel(2), args, **launch)[1], given)
 
 
 def test_movmatrix_of_a_uniform_register():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import P, fault, kernel, run
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS
 
 import tilewright as tw
@@ -52,7 +53,7 @@ def bad(body: str, op: str, *words: str, count: int = 1, **more: Any) -> None:
 def fine(body: str, count: int = 1, **launch: Any) -> list[np.ndarray]:
     found = [run(made(body, count), level, args(), **launch) for level in LEVELS]
     for a, b in zip(*found, strict=True):
-        np.testing.assert_array_equal(a, b)
+        assert_array_equal(a, b)
     return found[0]
 
 
@@ -109,7 +110,7 @@ def test_counts():
   memref.store %v, %p[%t] : memref<?xi32>""",
         count=3,
     )
-    np.testing.assert_array_equal(found[0], 0)
+    assert_array_equal(found[0], 0)
 
 
 def test_what_one_warp_waited_for_a_barrier_hands_on():
@@ -146,7 +147,7 @@ def test_one_thread_is_elected():
   }""")[0]
     expected = P.copy()
     expected[[0, 32]] = 1
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 # mbarriers that are none
@@ -317,7 +318,7 @@ def test_storing_a_box():
   }}""")[1]
     expected = TENSOR.copy()
     expected[:8, :16] = 1
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(

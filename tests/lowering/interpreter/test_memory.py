@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from both_levels import both
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.dialects.cute import parse_layout
@@ -20,7 +22,7 @@ def numbered(type_: str, *shape: int) -> np.ndarray:
     """An array whose elements all differ, as far as the type lets them."""
     count = int(np.prod(shape))
     if type_ == "i1":
-        return np.random.default_rng(count).integers(0, 2, shape).astype(bool)
+        return default_rng(count).integers(0, 2, shape).astype(bool)
     return np.arange(1, count + 1).astype(DTYPES[type_]).reshape(shape)
 
 
@@ -76,7 +78,7 @@ def test_a_shared_tile_of_any_layout(layout: str, type_: str):
     matrix = numbered(type_, *shape)
     text = round_trip(type_, shape, f"memref<16x12x{type_}>", tile)
     found = both(text, [matrix, np.zeros_like(matrix)])
-    np.testing.assert_array_equal(found[1], matrix)
+    assert_array_equal(found[1], matrix)
 
 
 @pytest.mark.parametrize("type_", DTYPES)
@@ -84,7 +86,7 @@ def test_a_shared_tile_of_any_element(type_: str):
     matrix = numbered(type_, 8, 8)
     text = round_trip(type_, (8, 8), f"memref<8x8x{type_}>", f"memref<8x8x{type_}, {SMEM}>")
     found = both(text, [matrix, np.zeros_like(matrix)])
-    np.testing.assert_array_equal(found[1], matrix)
+    assert_array_equal(found[1], matrix)
 
 
 PLACES = [
@@ -137,7 +139,7 @@ def test_elements_lie_where_the_layout_says(space: str, layout: str):
     expected = np.zeros(256, np.int16)
     for r, c in np.ndindex(16, 16):
         expected[place(r, c)] = matrix[r, c]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_constant_coordinates_in_a_swizzled_tile():
@@ -162,7 +164,7 @@ def test_constant_coordinates_in_a_swizzled_tile():
 }}"""
     matrix = numbered("i32", 8, 8)
     found = both(text, [matrix, np.zeros_like(matrix)], block=(1,))
-    np.testing.assert_array_equal(found[1][:7, :7], matrix[:7, :7])
+    assert_array_equal(found[1][:7, :7], matrix[:7, :7])
 
 
 def test_stages_of_a_swizzled_buffer():
@@ -191,7 +193,7 @@ def test_stages_of_a_swizzled_buffer():
 }}"""
     stages = numbered("i16", 3, 8, 8)
     found = both(text, [stages, np.zeros_like(stages)])
-    np.testing.assert_array_equal(found[1], stages[::-1].transpose(0, 2, 1))
+    assert_array_equal(found[1], stages[::-1].transpose(0, 2, 1))
 
 
 def test_views_of_one_pointer_with_sizes_and_offsets_known_at_run_time():
@@ -218,12 +220,12 @@ def test_views_of_one_pointer_with_sizes_and_offsets_known_at_run_time():
   }}
   func.return
 }}"""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     for m, n, lead, first in ((5, 7, 7, 0), (40, 3, 11, 4), (64, 1, 2, 1), (1, 9, 9, 6)):
         memory = rng.standard_normal(first + m * lead + 3).astype(np.float32)
         rows = memory[first : first + m * lead].reshape(m, lead)[:, :n]
         found = both(text, [memory, np.zeros(n * m, np.float32), m, n, lead, first])
-        np.testing.assert_array_equal(found[1].reshape(n, m), rows.T)
+        assert_array_equal(found[1].reshape(n, m), rows.T)
 
 
 def test_a_view_at_an_offset_per_thread():
@@ -243,9 +245,9 @@ def test_a_view_at_an_offset_per_thread():
   memref.store %sum, %q[%t] : memref<64xi64>
   func.return
 }}"""
-    memory = np.random.default_rng(0).integers(-9, 9, 80)
+    memory = default_rng(0).integers(-9, 9, 80)
     found = both(text, [memory, np.zeros(64, np.int64)])
-    np.testing.assert_array_equal(found[1], [memory[t : t + 10 : 3].sum() for t in range(64)])
+    assert_array_equal(found[1], [memory[t : t + 10 : 3].sum() for t in range(64)])
 
 
 def test_arguments_of_no_and_of_many_dimensions():
@@ -267,7 +269,7 @@ def test_arguments_of_no_and_of_many_dimensions():
     found = both(text, [np.array(0.5, np.float32), many])
     expected = many.copy()
     expected[:, 1, 2, :] = many[2, 1, 3] + np.float32(0.5)
-    np.testing.assert_array_equal(found[1], expected)
+    assert_array_equal(found[1], expected)
     assert found[0].shape == () and found[0] == 0.5
 
 
@@ -309,7 +311,7 @@ def test_two_tiles_do_not_overlap_whatever_they_ask_for():
   memref.store %v, %out[%t] : memref<64xi32>
   func.return
 }}"""
-    np.testing.assert_array_equal(both(text, [np.zeros(64, np.int32)])[0], np.arange(64))
+    assert_array_equal(both(text, [np.zeros(64, np.int32)])[0], np.arange(64))
     # 128-aligned at least: 5 bytes, then 64 words at 256.
     assert tw.compile(text, "sm_80").shared_bytes == 256 + 256
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faults import run
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from test_atomics import GET, SET, arrays, flagged
 from test_mbarriers import EXPECT, LOAD, MAP, WAIT, made
@@ -39,7 +40,7 @@ def test_a_flag_of_stores_and_loads(level: Any, scope: str):
     ):
         for seed in TURNS:
             got = run(flagged(set_=set_, get=get), level, arrays(), grid=(2,), schedule=seed)
-            np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+            assert_array_equal(got[2], np.arange(64)[::-1])
 
 
 def raised(text: str, level: str, **launch: Any) -> str:
@@ -118,7 +119,7 @@ def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, 
     text = flagged(set_=f"{first}\n      {set_}", get=after(get, last))
     for seed in TURNS:
         got = run(text, level, arrays(), grid=(2,), schedule=seed)
-        np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+        assert_array_equal(got[2], np.arange(64)[::-1])
     wrong = {
         r"nearest legal: release\.gpu in ": flagged(set_=set_, get=after(get, last)),
         r" ?release\.gpu in ": flagged(set_=f"{set_}\n      {first}", get=after(get, last)),
@@ -158,7 +159,7 @@ def test_the_scope_of_a_cluster(level: Any):
         )
         for seed in TURNS:
             got = run(near, level, arrays(), grid=(2,), schedule=seed)
-            np.testing.assert_array_equal(got[2], np.arange(64)[::-1])
+            assert_array_equal(got[2], np.arange(64)[::-1])
         assert "nearest legal: the scope gpu in" in raised(text, level)
 
 
@@ -172,7 +173,7 @@ def test_the_scope_of_a_cta_orders_its_own_threads(level: Any):
     text = head + "%hi = arith.cmpi eq, %t, %c32 : index\n    scf.if %hi" + tail
     for seed in TURNS:
         got = run(text, level, arrays(), schedule=seed)
-        np.testing.assert_array_equal(got[2][32:], np.arange(32)[::-1])
+        assert_array_equal(got[2][32:], np.arange(32)[::-1])
         with pytest.raises(tw.ExecutionError, match=r"nearest legal: release\.gpu in "):
             run(text.replace("release.cta", "relaxed.cta"), level, arrays(), schedule=seed)
 

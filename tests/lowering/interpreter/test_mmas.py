@@ -10,6 +10,8 @@ import pytest
 from covering import covering
 from fragment_kernels import WARP, both
 from mma_kernels import ATOMS, chip_of, draw, mma_kernel, operand_words
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 
 import tilewright as tw
@@ -31,7 +33,7 @@ def differences(atom: MmaAtom) -> tuple[object, ...]:
 @pytest.mark.parametrize("atom", covering(ATOMS, differences), ids=str)
 def test_every_mma(atom: MmaAtom):
     """Two warps of random bits each, and the words that `simulate` gives."""
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     words = {each: draw(atom, each, rng) for each in (*atom.inputs, "D")}
     selectors = tuple(each.legal[-1] for each in atom.selectors)
     args = [
@@ -44,7 +46,7 @@ def test_every_mma(atom: MmaAtom):
         atom, **{ARGUMENTS[each]: words[each] for each in atom.inputs}, arch=arch,
         **named(atom, selectors),
     )  # fmt: skip
-    np.testing.assert_array_equal(found.view(np.uint32).reshape(words["D"].shape), expected)
+    assert_array_equal(found.view(np.uint32).reshape(words["D"].shape), expected)
 
 
 def named(atom: MmaAtom, selectors: tuple[int, ...]) -> dict[str, object]:
@@ -69,7 +71,7 @@ SCALED = [
 @pytest.mark.parametrize("atom", SCALED, ids=str)
 def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]):
     """Two warps, with ids of their own each, give what each has with numbers."""
-    rng = np.random.default_rng(2)
+    rng = default_rng(2)
     words = {each: draw(atom, each, rng) for each in (*atom.inputs, "D")}
     args = [words[each].reshape(2 * WARP, -1) for each in (*atom.inputs, "D")]
     first = tuple(each.legal[-1] for each in atom.selectors)
@@ -82,7 +84,7 @@ def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]):
     for warp, selectors in enumerate((first, (*first[:static], *second[static:]))):
         one = both(mma_kernel(atom, selectors), args, **launch)[-1]
         rows = slice(warp * WARP, (warp + 1) * WARP)
-        np.testing.assert_array_equal(found[rows], one[rows])
+        assert_array_equal(found[rows], one[rows])
     assert ptxas(tw.compile(text, "sm_120a").ptx, "sm_120a").clean
     for lane, value, words_ in ((40, 7, "a byte-id-a of .*, got 7"), (3, 1, "have alike")):
         wrong = ids.copy()
@@ -107,7 +109,7 @@ def test_ids_in_registers(atom: MmaAtom, ptxas: Callable[..., PtxasReport]):
 def test_undefined_metadata_stop_a_kernel(sparsity: str, chunk: int, words: str, level: str):
     op, shape, types = SPARSE
     atom = tw.atom(op, shape=shape, elem_type=types, sparsity=sparsity)
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     args = [draw(atom, each, rng)[0] for each in (*atom.inputs, "D")]
     args[3][4 * 5 + 2] = 0x44444044 | chunk << 8
     for selector, bad in ((2, True), (1, False)):
@@ -124,11 +126,11 @@ def test_undefined_metadata_stop_a_kernel(sparsity: str, chunk: int, words: str,
 def test_an_order_that_plain_metadata_allow():
     """0b0001 names elements 1 and 0: the same products as 0b0100 with the two of A swapped."""
     atom = tw.atom("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     a, b, c = (rng.integers(0, 1 << 14, (WARP, n), np.uint32) * 0x10001 for n in (2, 2, 4))
     a = a & 0xFFFF | (a ^ 0x01FF0000) & 0xFFFF0000
     swapped = a >> 16 | a << 16
     ordered, other = (np.full((WARP, 1), word, np.uint32) for word in (0x44444444, 0x11111111))
     straight = tw.simulate(atom, a=a, b=b, c=c, metadata=ordered, arch="sm_90a")
     crossed = tw.simulate(atom, a=swapped, b=b, c=c, metadata=other, arch="sm_90a")
-    np.testing.assert_array_equal(straight, crossed)
+    assert_array_equal(straight, crossed)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import ml_dtypes
 import numpy as np
+import ptx_bodies
 import pytest
 from numpy.typing import NDArray
+from ptx_bodies import LANE, TAIL
 
-import tilewright as tw
-from tilewright.launch.ptxas import assemble
-from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import PIPELINE, run_pipeline, verified
 from tilewright.source.diagnostic import CompileError, ExecutionError
-from tilewright.source.parsing import parse_module
 
 HEAD = """\
 .version 9.0
@@ -29,19 +29,8 @@ HEAD = """\
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
 """
-TAIL = "  st.global.u32 [%rd3], %r0;\n  ret;\n}\n"
-LANE = np.arange(32)
 
-
-def run(body: str) -> NDArray[np.uint32]:
-    """What each thread leaves in %r0; the text that we write of it runs alike, and assembles."""
-    text = HEAD + body + TAIL
-    given = dict(grid=(1, 1, 1), block=(32, 1, 1), args=[np.zeros(32, np.uint32)])
-    [result] = tw.interpret(text, **given)
-    again = module_text(parse_module(text))
-    assert assemble(again, "sm_100a").ok
-    np.testing.assert_array_equal(tw.interpret(again, **given)[0], result)
-    return result
+run = partial(ptx_bodies.run, head=HEAD)
 
 
 HALVES = "cvt.rn.f16.u32 %h1, %r1;\nmov.b32 %r2, {%h1, 0x4400};\nmov.b32 %r3, 0x48004000;\n"

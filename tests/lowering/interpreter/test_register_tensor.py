@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.register_tensor import (
@@ -34,7 +36,7 @@ def tensor(file: RegisterFile) -> RegisterTensor:
 
 
 def values(lanes: np.ndarray, places: np.ndarray, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     return rng.integers(0, 1 << 32, (len(lanes), places.shape[1]), dtype=np.uint32)
 
 
@@ -49,25 +51,25 @@ def fault(action: Callable[[], object]) -> Fault:
 def test_what_is_written_is_read(tensor: RegisterTensor, lanes: np.ndarray, places: np.ndarray):
     wanted = values(lanes, places)
     tensor.write(lanes, places, wanted)
-    np.testing.assert_array_equal(tensor.read(lanes, places), wanted)
+    assert_array_equal(tensor.read(lanes, places), wanted)
 
 
 def test_places_of_each_thread(tensor: RegisterTensor):
     places = (ALL[:, None] + np.arange(3)) % SIZE
     wanted = values(ALL, places)
     tensor.write(ALL, places, wanted)
-    np.testing.assert_array_equal(tensor.read(ALL, places), wanted)
+    assert_array_equal(tensor.read(ALL, places), wanted)
     assert fault(lambda: tensor.read(ALL, WHOLE)).lane == 0
 
 
 def test_elements_that_are_not_chosen_stay(tensor: RegisterTensor):
     before, after = values(ALL, WHOLE), values(ALL, WHOLE, 1)
     tensor.write(ALL, WHOLE, before)
-    chosen = np.random.default_rng(2).random((THREADS, SIZE)) < 0.5
+    chosen = default_rng(2).random((THREADS, SIZE)) < 0.5
     tensor.write_some(ALL, WHOLE, after, chosen)
-    np.testing.assert_array_equal(tensor.read(ALL, WHOLE), np.where(chosen, after, before))
+    assert_array_equal(tensor.read(ALL, WHOLE), np.where(chosen, after, before))
     tensor.write_some(ALL, WHOLE, before, np.zeros((THREADS, SIZE), bool))
-    np.testing.assert_array_equal(tensor.read(ALL, WHOLE), np.where(chosen, after, before))
+    assert_array_equal(tensor.read(ALL, WHOLE), np.where(chosen, after, before))
 
 
 def test_an_element_that_nothing_has_written(tensor: RegisterTensor):
@@ -98,10 +100,10 @@ def test_a_result_in_flight(file: RegisterFile, tensor: RegisterTensor):
         message = fault(action).message
         assert "an accumulator of 'cute.gemm' at k.mlir:7, which no wgmma.wait_group" in message
     file.settle(ALL, second)
-    np.testing.assert_array_equal(tensor.read(ALL, FRONT), wanted)
+    assert_array_equal(tensor.read(ALL, FRONT), wanted)
     assert "k.mlir:8" in fault(lambda: tensor.read(ALL, WHOLE)).message
     file.settle(ALL, second + 1)
-    np.testing.assert_array_equal(tensor.read(ALL, BACK), wanted)
+    assert_array_equal(tensor.read(ALL, BACK), wanted)
 
 
 def test_threads_wait_for_themselves(file: RegisterFile, tensor: RegisterTensor):
@@ -115,7 +117,7 @@ def test_accumulating_in_flight(tensor: RegisterTensor):
     """Of all of one result, whose registers then are another one's."""
     wanted, group = values(ALL, WHOLE), np.zeros(THREADS, int)
     tensor.write_result(ALL, WHOLE, wanted, group, 7, "64x8x16")
-    np.testing.assert_array_equal(tensor.accumulators(ALL, WHOLE), wanted)
+    assert_array_equal(tensor.accumulators(ALL, WHOLE), wanted)
     for places, shape in ((WHOLE, "64x16x16"), (BACK, "64x8x16"), (WHOLE[:, ::-1], "64x8x16")):
         found = fault(lambda places=places, shape=shape: tensor.take_over(ALL, places, shape, 8))
         assert found.message.startswith("accesses an accumulator of 'cute.gemm' at k.mlir:7")

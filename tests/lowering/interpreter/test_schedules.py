@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from example_files import EXAMPLES
 from faults import kernel, run
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS, at_levels
 from test_examples import gemm_sm90_arguments
 from test_gemm_sm100 import dense
@@ -25,7 +26,7 @@ def test_a_warp_specialised_gemm(seed: int):
         text, grid=(1,), block=(384,), args=arguments, schedule=seed,
         level="ptx" if seed else "atom",
     )[2]  # fmt: skip
-    np.testing.assert_array_equal(c[:, :256], expected)
+    assert_array_equal(c[:, :256], expected)
 
 
 def test_an_elected_lane_that_sleeps_is_waited_for():
@@ -35,7 +36,7 @@ def test_an_elected_lane_that_sleeps_is_waited_for():
         gemm.run("gemm_sm100", (1, 1), "atom", schedule=seed) for seed in (None, 0, 1)
     )
     for other in others:
-        np.testing.assert_array_equal(other, wanted)
+        assert_array_equal(other, wanted)
 
 
 def test_several_ctas():
@@ -52,7 +53,7 @@ def test_several_ctas():
         numerics="exact",
         schedule=7,
     )[2]
-    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 
 
 def spin(flag: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fragment_kernels import LANE, both
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 
 import tilewright as tw
@@ -35,7 +36,7 @@ def test_shuffle(mode: str, lane: int):
     found = result(kernel(f"  %y = cute_nvgpu.shfl.sync {mode} %x, {lane} : i32"), given)
     own = np.arange(32)
     source = own ^ lane if mode == "bfly" else np.full(32, lane)
-    np.testing.assert_array_equal(found.reshape(-1, 32), given.reshape(-1, 32)[:, source])
+    assert_array_equal(found.reshape(-1, 32), given.reshape(-1, 32)[:, source])
 
 
 def test_a_butterfly_sums_the_warp():
@@ -48,7 +49,7 @@ def test_a_butterfly_sums_the_warp():
     body.append("  %y = arith.negf %s5 : f32")
     given = np.arange(THREADS, dtype=np.float32)
     found = result(kernel("\n".join(body), "f32"), given)
-    np.testing.assert_array_equal(found, np.repeat(-2 * given.reshape(-1, 32).sum(axis=1), 32))
+    assert_array_equal(found, np.repeat(-2 * given.reshape(-1, 32).sum(axis=1), 32))
 
 
 @pytest.mark.usefixtures("unchecked")

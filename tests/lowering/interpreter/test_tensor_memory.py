@@ -7,6 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS
 from tmem_kernels import (
     AFTER,
@@ -40,7 +42,7 @@ def run(text: str, *args: Any, arch: str = "sm_103a", threads: int = 128) -> lis
         for level in LEVELS
     ]
     for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
+        assert_array_equal(one, other)
     return found[0]
 
 
@@ -147,13 +149,13 @@ def kept(shape: str, number: int, *, packed: bool = False) -> str:
 def test_store_then_load(shape: str, packed: bool):
     number = 4
     count = number * TMEM_SHAPES[shape].per_number * (2 if packed else 1)
-    random = np.random.default_rng(7)
+    random = default_rng(7)
     if packed:
         given = random.standard_normal((128, count)).astype(np.float16)
     else:
         given = random.integers(-(1 << 31), 1 << 31, (128, count)).astype(np.int32)
     _, found = run(kept(shape, number, packed=packed), given, np.zeros_like(given))
-    np.testing.assert_array_equal(found, given)
+    assert_array_equal(found, given)
 
 
 def test_packed_accumulator_is_read_from_low_halves():
@@ -170,7 +172,7 @@ def test_packed_accumulator_is_read_from_low_halves():
     lane, pair = np.arange(128)[:, None], np.arange(8)[None, :]
     cells = 512 * lane + 2 * pair
     expected = (cells & 0xFFFF) | (cells + 1 & 0xFFFF) << 16
-    np.testing.assert_array_equal(found.view(np.uint32), expected)
+    assert_array_equal(found.view(np.uint32), expected)
 
 
 NUMBERS = np.array([1.5, -3.0, np.nan, -0.0, 0.0, 2.0, -7.25, 7.0], np.float32)
@@ -190,7 +192,7 @@ def reference(row: np.ndarray, form: str) -> np.ndarray:
 @pytest.mark.parametrize("flags", ["", "abs", "nan", "abs nan"])
 @pytest.mark.parametrize("reduction", ["min", "max"])
 def test_reductions(reduction: str, flags: str):
-    random = np.random.default_rng(3)
+    random = default_rng(3)
     given = NUMBERS[random.integers(0, 8, (128, 8))]
     given[0], given[1, :7], given[2] = np.nan, np.nan, [-0.0, 0.0] * 4
     memory, fragment = CELLS.replace("i32", "f32"), "!cute_nvgpu.fragment<8xf32>"
@@ -215,7 +217,7 @@ def test_reductions(reduction: str, flags: str):
     modifiers = flags.replace("nan", "NaN").split()
     form = ".".join([reduction, *modifiers, "f32"])
     expected = [reference(row, form) for row in given]
-    np.testing.assert_array_equal(found.view(np.uint32), np.array(expected))
+    assert_array_equal(found.view(np.uint32), np.array(expected))
 
 
 @pytest.mark.parametrize("unsigned", ["", "unsigned"])
@@ -230,7 +232,7 @@ def test_reductions_of_integers(unsigned: str):
   {WAIT_LOAD}
   memref.store %r, %p[%t] : memref<128xi32>"""
     [found] = run(held(body, "%p: memref<128xi32>"), np.zeros(128, np.int32))
-    np.testing.assert_array_equal(found, np.full(128, -5) if unsigned else np.arange(128))
+    assert_array_equal(found, np.full(128, -5) if unsigned else np.arange(128))
 
 
 # Copies and shifts
@@ -292,19 +294,19 @@ def test_copy(name: str):
     halves = f"(4,{columns // 4}):(1,{32 * groups})" if columns == 8 else "4:1"
     shape, stride = halves.split(":")
     layout = f"(({inner},{groups}),{shape}):((4,32),{stride})"
-    given = np.random.default_rng(5).integers(0, 1 << 30, (rows, columns)).astype(np.int32)
+    given = default_rng(5).integers(0, 1 << 30, (rows, columns)).astype(np.int32)
     _, found = run(copying(spelled, rows, columns, layout), given, np.zeros((128, 8), np.int32))
     expected = np.full((128, 8), -1, np.int32)
     for row in range(rows):
         for lane in lanes(row):
             expected[lane, :columns] = given[row]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("source, bits", [("b4x16_p64", 4), ("b6x16_p32", 6)])
 def test_decompression(source: str, bits: int):
     """16 elements and padding become 16 bytes, each element in the low bits."""
-    random = np.random.default_rng(9)
+    random = default_rng(9)
     elements = random.integers(0, 1 << bits, (32, 16)).astype(np.uint8)
     packed = np.unpackbits(elements[..., None], axis=-1, bitorder="little")[..., :bits]
     raw = np.packbits(packed.reshape(32, -1), axis=-1, bitorder="little")
@@ -314,7 +316,7 @@ def test_decompression(source: str, bits: int):
     _, found = run(text, given, np.zeros((128, 8), np.int32))
     for group in range(4):
         got = np.ascontiguousarray(found[32 * group : 32 * group + 32, :4]).view(np.uint8)
-        np.testing.assert_array_equal(got, elements)
+        assert_array_equal(got, elements)
 
 
 def test_shift():
@@ -333,7 +335,7 @@ def test_shift():
     [found] = run(held(body, "%p: memref<128x8xi32>"), np.zeros((128, 8), np.int32))
     lane = np.arange(128)
     moved = np.where(lane > 32, lane - 1, lane)
-    np.testing.assert_array_equal(found, 512 * moved[:, None] + np.arange(8, 16))
+    assert_array_equal(found, 512 * moved[:, None] + np.arange(8, 16))
 
 
 # Handing over, and allocation
@@ -360,7 +362,7 @@ def test_warps_hand_tensor_memory_on():
   }}"""
     text = held("  %four = arith.constant 4 : index\n" + body, "%p: memref<256xi32>")
     [found] = run(text, np.zeros(256, np.int32), threads=256)
-    np.testing.assert_array_equal(found[128:], np.arange(128))
+    assert_array_equal(found[128:], np.arange(128))
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -415,7 +417,7 @@ def test_bfloat_multiplicand_in_tensor_memory():
         f"  {WAIT_LOAD}",
         out(8, "%g").replace("%p", "%o"),
     ]
-    given = np.random.default_rng(2).standard_normal((128, 16)).astype(ml_dtypes.bfloat16)
+    given = default_rng(2).standard_normal((128, 16)).astype(ml_dtypes.bfloat16)
     text = held("\n".join(body), f"%p: {array}, %o: memref<128x8xi32>")
     _, found = run(text, given, np.zeros((128, 8), np.int32))
-    np.testing.assert_array_equal(found.view(np.uint16), given.view(np.uint16))
+    assert_array_equal(found.view(np.uint16), given.view(np.uint16))

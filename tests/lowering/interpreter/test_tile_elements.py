@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tile_kernels import kernel, run
 from tile_levels import BARRIER, memref, numbers
 
@@ -36,7 +37,7 @@ def test_vectors_are_the_elements_in_order():
   %w = arith.addf %v, %v : {VECTOR}
   cute.memref.store_vec(%w, %held)
   cute.copy(%held, %to)""")
-    np.testing.assert_array_equal(found, X + X)
+    assert_array_equal(found, X + X)
 
 
 def test_a_vector_is_a_value_of_its_own():
@@ -45,7 +46,7 @@ def test_a_vector_is_a_value_of_its_own():
   %v = cute.memref.load_vec(%held)
   cute.fill(%held, %zero)
   cute.memref.store_vec(%v, %to)""")
-    np.testing.assert_array_equal(found, X)
+    assert_array_equal(found, X)
 
 
 def test_elements_at_coordinates_of_each_thread():
@@ -56,7 +57,7 @@ def test_elements_at_coordinates_of_each_thread():
   cute.memref.store(%v, %y, %mine)""")
     expected = np.zeros_like(X)
     expected[np.arange(32), np.arange(32) % 8] = X[np.arange(32), np.arange(32) % 8]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_elements_of_registers():
@@ -68,7 +69,7 @@ def test_elements_of_registers():
   cute.copy(%held, %to)""")
     expected = X.copy()
     expected[:, 2] = X[:, 5]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_swizzled_elements_are_where_copies_put_them():
@@ -85,7 +86,7 @@ def test_swizzled_elements_are_where_copies_put_them():
     %v = cute.memref.load(%s, %there)
     cute.memref.store(%v, %y, %here)
   }}""")
-    np.testing.assert_array_equal(found, X[np.arange(32) ^ 1])
+    assert_array_equal(found, X[np.arange(32) ^ 1])
 
 
 def test_an_argument_that_reaches_outside():
@@ -126,12 +127,12 @@ def butterfly(kind: str, values: np.ndarray, masks: list[int]) -> np.ndarray:
 def test_reductions_combine_in_order(kind: str, masks: list[int]):
     whole = reduce(COMBINE[kind], X.T)[:, None]
     expected = np.broadcast_to(butterfly(kind, whole, masks), X.shape)
-    np.testing.assert_array_equal(reduced(kind, "8:0", masks), expected)
+    assert_array_equal(reduced(kind, "8:0", masks), expected)
     every = butterfly(kind, X, masks)
-    np.testing.assert_array_equal(reduced(kind, "8:1", masks), every)
+    assert_array_equal(reduced(kind, "8:1", masks), every)
     pairs = np.stack([reduce(COMBINE[kind], X.T[place::2]) for place in (0, 1)], axis=1)
     expected = np.tile(butterfly(kind, pairs, masks), 4)
-    np.testing.assert_array_equal(reduced(kind, "((2,4)):((1,0))", masks), expected)
+    assert_array_equal(reduced(kind, "((2,4)):((1,0))", masks), expected)
 
 
 def test_nan_wins():
@@ -194,5 +195,5 @@ def test_every_tile_is_computed_once(kind: str, swizzle: int, tiles: tuple[int, 
 def test_bands_go_along_m_first():
     """Four tiles along M and two along N are neighbours: tiles 0 to 7."""
     order = visits("persistent", 4, (8, 4), 3)[..., 1]
-    np.testing.assert_array_equal(order[:4, :2].T.ravel(), np.arange(8))
+    assert_array_equal(order[:4, :2].T.ravel(), np.arange(8))
     assert order[4, 0] == 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tile_gemm_kernels import matrix, register_kernel, warpgroup_kernel
 from tile_kernels import run
 from tile_levels import BARRIER
@@ -22,14 +23,14 @@ def test_what_does_not_count_may_be_anything(flag: bool):
     )
     a, b, c = matrix(16, 32, "f16", 1), matrix(8, 32, "f16", 2), matrix(16, 8, "f32", 3)
     expected = a.astype(np.float32) @ b.astype(np.float32).T + (c if flag else 0)
-    np.testing.assert_array_equal(run(text, a, np.asfortranarray(b), c)[2], expected)
+    assert_array_equal(run(text, a, np.asfortranarray(b), c)[2], expected)
     unwritten = text.replace("  cute.copy(%pc, %fc)\n", "")
     args = (a, np.asfortranarray(b), c)
     if flag:
         with pytest.raises(tw.ExecutionError, match="that nothing has written"):
             run(unwritten, *args)
     else:
-        np.testing.assert_array_equal(run(unwritten, *args)[2], expected)
+        assert_array_equal(run(unwritten, *args)[2], expected)
 
 
 def test_each_warp_decides_whether_c_counts():
@@ -44,7 +45,7 @@ def test_each_warp_decides_whether_c_counts():
     expected = a.astype(np.float32) @ b.astype(np.float32).T
     expected[:16] += c[:16]
     found = run(text, a, np.asfortranarray(b), c, threads=64)[2]
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def test_numerics_are_those_of_the_chip():
@@ -110,4 +111,4 @@ def test_wgmmas_accumulate_in_flight():
     text = BASE.replace(GEMM, GEMM + "  cute_nvgpu.wgmma.commit_group\n" + GEMM)
     a, b, c = operands()
     found = run(text, a, b, c, threads=128)[2]
-    np.testing.assert_array_equal(found, c + 2 * (a.astype(np.float32) @ b.astype(np.float32).T))
+    assert_array_equal(found, c + 2 * (a.astype(np.float32) @ b.astype(np.float32).T))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from tile_kernels import kernel, run
 from tile_levels import BARRIER, memref, numbers
@@ -84,7 +85,7 @@ def test_stages_of_cp_async(tiles: int):
     for tile in range(tiles):
         expected += x[np.arange(64) ^ 1, 4 * tile : 4 * tile + 4]
     found = over_stages(OVER_STAGES, 4 * tiles, lowered=True)
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)
 
 
 def line_of(text: str, words: str, which: int = 0) -> int:
@@ -193,7 +194,7 @@ def copied(text: str, shape: tuple[int, int] = (40, 200), **launch: Any) -> np.n
 @pytest.mark.parametrize("shape", [(32, 64), (32, 320), (40, 200), (1, 9), (33, 65)])
 def test_tiles_copied_by_tma(shape: tuple[int, int]):
     expected = numbers((shape[0], -(-shape[1] // 8) * 8), np.float16)[:, : shape[1]]
-    np.testing.assert_array_equal(copied(COPY, shape, lowered=True), expected)
+    assert_array_equal(copied(COPY, shape, lowered=True), expected)
 
 
 def test_tiles_of_a_column_major_tensor():
@@ -209,7 +210,7 @@ def test_tiles_of_a_column_major_tensor():
     whole = np.asfortranarray(numbers((72, 70), np.float16))
     x, y = whole[:70], np.zeros((72, 70), np.float16, order="F")[:70]
     found = run(text, x, y, threads=64, grid=(2,), arch="sm_90", lowered=True)[1]
-    np.testing.assert_array_equal(found, x)
+    assert_array_equal(found, x)
 
 
 TMA_FAULTS: dict[str, tuple[str, str, str, int, str]] = {
@@ -302,7 +303,7 @@ def stored(text: str, kind: str, y: np.ndarray, **more: Any) -> np.ndarray:
 @pytest.mark.parametrize("shape", [(64, 32), (40, 20), (1, 4)])
 def test_tiles_stored_by_tma(shape: tuple[int, int]):
     found = stored(STORED, "store", np.ones(shape, np.float32), lowered=True)
-    np.testing.assert_array_equal(found, numbers((64, 32))[: shape[0], : shape[1]])
+    assert_array_equal(found, numbers((64, 32))[: shape[0], : shape[1]])
 
 
 REDUCTIONS: dict[str, tuple[str, Any, Any]] = {

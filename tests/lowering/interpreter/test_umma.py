@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from umma_images import DTYPES, NONE, SWIZZLE_128_32, Images, Umma, build, d_place, result, value
 from umma_programs import atom_of
@@ -102,14 +103,14 @@ def test_d_is_the_product(name: str, numerics: Literal["hardware", "exact"]):
     u = CASES[name]
     images = build(u)
     found = run(u, images, numerics)
-    np.testing.assert_array_equal(result(u, found), rounded(u, images.expected))
+    assert_array_equal(result(u, found), rounded(u, images.expected))
     # Nothing else changes.
     cells = {d_place(u, i, j) for i in range(u.m) for j in range(u.n)}
     rest = np.ones((u.cta_group, 128, 512), dtype=bool)
     for cta, lane, column in cells:
         rest[cta, lane, 8 + column] = False
     assert len(cells) == u.m * u.n
-    np.testing.assert_array_equal(found.reshape(rest.shape)[rest], images.tmem[rest])
+    assert_array_equal(found.reshape(rest.shape)[rest], images.tmem[rest])
 
 
 @pytest.mark.parametrize("name", ["f16", "s8-u8", "mxf4nvf4", "sp-e4m3", "ws-32"])
@@ -117,7 +118,7 @@ def test_without_the_old_d(name: str):
     u = CASES[name]
     images = build(u, add=False)
     found = run(u, images, "exact", enable_input_d=False)
-    np.testing.assert_array_equal(result(u, found), rounded(u, images.expected))
+    assert_array_equal(result(u, found), rounded(u, images.expected))
 
 
 @pytest.mark.parametrize("negated", [(True, False), (False, True), (True, True)])
@@ -129,7 +130,7 @@ def test_negated(name: str, negated: tuple[bool, bool]):
     found = run(u, images, "exact", idesc=idesc)
     d = value(images.d, u.types[2])
     sign = -1 if negated[0] != negated[1] else 1
-    np.testing.assert_array_equal(result(u, found), rounded(u, d + sign * (images.expected - d)))
+    assert_array_equal(result(u, found), rounded(u, d + sign * (images.expected - d)))
 
 
 def test_d_is_scaled_down_first():
@@ -137,7 +138,7 @@ def test_d_is_scaled_down_first():
     images = build(u)
     found = run(u, images, "exact", scale_input_d=3)
     d = value(images.d, "f32")
-    np.testing.assert_array_equal(result(u, found), images.expected - d + d / 8)
+    assert_array_equal(result(u, found), images.expected - d + d / 8)
 
 
 @pytest.mark.parametrize("name", ["f16", "pair-256"])
@@ -150,7 +151,7 @@ def test_lanes_that_are_not_written(name: str):
     for i in range(u.m):
         lane = d_place(u, i, 0)[0] * 128 + d_place(u, i, 0)[1]
         kept = int(words[lane // 32]) >> lane % 32 & 1
-        np.testing.assert_array_equal(found[i], d[i] if kept else images.expected[i])
+        assert_array_equal(found[i], d[i] if kept else images.expected[i])
 
 
 def test_columns_that_count_as_zeros():
@@ -164,7 +165,7 @@ def test_columns_that_count_as_zeros():
     d = value(images.d, "f16")
     zero = np.array(first + second)
     expected = np.where(zero[None], d, images.expected)
-    np.testing.assert_array_equal(found, rounded(u, expected))
+    assert_array_equal(found, rounded(u, expected))
 
 
 def test_a_batch():
@@ -178,7 +179,7 @@ def test_a_batch():
         b_desc=images[0].b_desc,
     )  # fmt: skip
     for place, each in enumerate(images):
-        np.testing.assert_array_equal(result(u, found[place]), each.expected)
+        assert_array_equal(result(u, found[place]), each.expected)
 
 
 # What the hardware computes, one element at a time in whole numbers: docs/numerics.md.
@@ -346,4 +347,4 @@ def test_saturation():
     )  # fmt: skip
     products = value(images.a, "s8") @ value(images.b, "u8").T
     clamped = np.minimum(products + 2**31 - 10, 2**31 - 1)
-    np.testing.assert_array_equal(result(u, found), clamped)
+    assert_array_equal(result(u, found), clamped)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from covering import THOROUGH
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from test_umma import CASES, run
 from umma_images import build
@@ -45,7 +45,7 @@ def test_a_kernel_does_what_the_instruction_does(name: str):
         levels = ("atom", "ptx")
     for level in levels:
         found = execute(u, images, text, level, arch)
-        np.testing.assert_array_equal(found, wanted[:, :COLUMNS], level)
+        assert_array_equal(found, wanted[:, :COLUMNS], level)
 
 
 @at_levels()
@@ -64,7 +64,7 @@ def test_modifiers(level: Any):
     idesc = atom_of(u).descriptor(negated=(False, True)).encode()
     wanted = run(u, images, "hardware", idesc=idesc, scale_input_d=2,
                  disable_output_lane=[5, 0xFFFFFFFF, 0, 1 << 30])  # fmt: skip
-    np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
+    assert_array_equal(found, wanted[:, :COLUMNS])
 
 
 @pytest.mark.parametrize("name", ["mxf8f6f4-id", "sp-bf16-selector"])
@@ -85,7 +85,7 @@ def test_ids_in_a_register(name: str, level: Any, ptxas: Callable[..., PtxasRepo
         return replace(made, body=f"{from_lane}\n{made.body}").text()
 
     wanted = run(u, images, "hardware").reshape(-1, 512)
-    np.testing.assert_array_equal(execute(u, images, text(word), level), wanted[:, :COLUMNS])
+    assert_array_equal(execute(u, images, text(word), level), wanted[:, :COLUMNS])
     if level == "ptx":
         assert ptxas(tw.compile(text(word), "sm_100a").ptx, "sm_100a").clean
         return
@@ -99,7 +99,7 @@ def test_the_first_step_ignores_d(level: Any):
     images = build(u)
     found = execute(u, images, kernel(u, images, "enable_input_d %never").text(), level)
     wanted = run(u, images, "hardware", enable_input_d=False)
-    np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
+    assert_array_equal(found, wanted[:, :COLUMNS])
 
 
 @at_levels()
@@ -111,7 +111,7 @@ def test_columns_that_count_as_zeros(level: Any):
     body = f"    %mask = arith.constant {word} : i64\n{made.body}"
     found = execute(u, images, replace(made, body=body).text(), level)
     wanted = run(u, images, "hardware", zero_column_mask_desc=word)
-    np.testing.assert_array_equal(found, wanted[:, :COLUMNS])
+    assert_array_equal(found, wanted[:, :COLUMNS])
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.source.diagnostic import CompileError
@@ -69,7 +70,7 @@ V = f"vector<{N}xf32>"
      ("minnumf", np.minimum(A, B)), ("divf", A / B)],
 )  # fmt: skip
 def test_elementwise(op: str, expected: np.ndarray):
-    np.testing.assert_array_equal(run(f"  %r = arith.{op} %v_a, %v_b : {V}", A, B), expected)
+    assert_array_equal(run(f"  %r = arith.{op} %v_a, %v_b : {V}", A, B), expected)
 
 
 def test_casts_and_constants():
@@ -81,7 +82,7 @@ def test_casts_and_constants():
         result="f16",
     )
     added = A + np.array([1, -2.5, 0, 4], np.float32)
-    np.testing.assert_array_equal(found, added.astype(np.float16))
+    assert_array_equal(found, added.astype(np.float16))
 
 
 def test_integers():
@@ -92,7 +93,7 @@ def test_integers():
         A,
         result="i32",
     )
-    np.testing.assert_array_equal(found, np.tile([21, -9, 0, -120], (64, 1)))
+    assert_array_equal(found, np.tile([21, -9, 0, -120], (64, 1)))
 
 
 def test_upper_halves_of_products():
@@ -107,7 +108,7 @@ def test_upper_halves_of_products():
         A,
         result="i32",
     )
-    np.testing.assert_array_equal(found, np.full((64, N), -14))
+    assert_array_equal(found, np.full((64, N), -14))
 
 
 def test_broadcast_of_a_scalar_that_differs_by_thread():
@@ -119,7 +120,7 @@ def test_broadcast_of_a_scalar_that_differs_by_thread():
         B,
     )
     exact = B.astype(np.longdouble) * A[:, 2:3] + A
-    np.testing.assert_array_equal(found, exact.astype(np.float32))
+    assert_array_equal(found, exact.astype(np.float32))
 
 
 def test_threads_that_part_and_meet_carry_vectors():
@@ -142,7 +143,7 @@ def test_threads_that_part_and_meet_carry_vectors():
         B,
     )
     odd = np.arange(64)[:, None] % 2 == 1
-    np.testing.assert_array_equal(found, np.where(odd, -2 * A, B))
+    assert_array_equal(found, np.where(odd, -2 * A, B))
 
 
 def test_rows_of_a_vector_of_rank_2():
@@ -156,7 +157,7 @@ def test_rows_of_a_vector_of_rank_2():
         A,
         B,
     )
-    np.testing.assert_array_equal(found, B + A[:, 1:2])
+    assert_array_equal(found, B + A[:, 1:2])
 
 
 @pytest.mark.parametrize(

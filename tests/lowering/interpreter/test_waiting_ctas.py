@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import tilewright as tw
 from tilewright.lowering.interpreter.machine.grid import RESIDENT_THREADS
@@ -57,7 +58,7 @@ def run(body: str, grid: int, block: int, **launch: Any) -> np.ndarray:
 def test_a_grid_waits_for_itself(ctas: int):
     """More threads, too, than are resident otherwise."""
     expected = np.arange(ctas * 256, 0, -1)
-    np.testing.assert_array_equal(run(GRID_SYNC, ctas, 256), expected)
+    assert_array_equal(run(GRID_SYNC, ctas, 256), expected)
 
 
 def test_a_grid_that_does_not_release_races():
@@ -69,7 +70,7 @@ def test_a_grid_that_does_not_release_races():
 @pytest.mark.parametrize("schedule", [None, 0])
 def test_ctas_take_turns_at_a_barrier_in_a_loop(schedule: int | None):
     out = run(TURNS, 4, 64, schedule=schedule)
-    np.testing.assert_array_equal(out[:64], 18)
+    assert_array_equal(out[:64], 18)
 
 
 def test_turns_that_order_nothing_race():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import covering
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from run_levels import LEVELS, at_levels
 from wgmma_kernels import BF16, CASES, Case, as_stored, product_kernel
@@ -56,7 +57,7 @@ RUNS = covering(product(CASES, LEVELS, ("hardware", "exact")), pairs)
 )
 def test_product(case: Case, level: str, numerics: str):
     found = run(case, product_kernel(case), level, numerics)
-    np.testing.assert_array_equal(found, expected(case))
+    assert_array_equal(found, expected(case))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -75,4 +76,4 @@ def test_scale_d(scale_d: str, level: str):
     text = text.replace("%d_0 <", "%d_0 scale_d %yes <", 1)
     text = text.replace("fragment<64xf32>) ->", "fragment<64xf32>, i1) ->", 1)
     found = run(BF16, text, level)
-    np.testing.assert_array_equal(found, expected(BF16) + (scale_d == "true"))
+    assert_array_equal(found, expected(BF16) + (scale_d == "true"))

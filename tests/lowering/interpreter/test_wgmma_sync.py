@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from covering import THOROUGH
+from numpy.testing import assert_array_equal
 from run_levels import LEVELS, at_levels
 from test_wgmma import expected, run
 from wgmma_kernels import CASES, Case, head, k_major, mma, product_kernel, splat, store_result
@@ -51,7 +52,7 @@ def test_a_product(case: Case):
     module = ordered(product_kernel(case, ordered=False))
     assert counts(module) == (1, 1, 1, 1)
     for level in LEVELS if THOROUGH else ("ptx",):
-        np.testing.assert_array_equal(run(case, module, level), expected(case))
+        assert_array_equal(run(case, module, level), expected(case))
 
 
 # A loop over K: each round stores 64 columns of A and B to a stage, and multiplies them.
@@ -138,7 +139,7 @@ def test_a_stage_that_is_filled_again(level: str):
     """The wait stands before the stores of the next round; another before the result is read."""
     module = ordered(single_stage(128))
     assert counts(module) == (1, 1, 2, 1)
-    np.testing.assert_array_equal(*run_rounds(module, level))
+    assert_array_equal(*run_rounds(module, level))
 
 
 @at_levels()
@@ -148,7 +149,7 @@ def test_two_stages(level: str):
     assert counts(module) == (1, 2, 3, 2)
     waits = [op.pending.value.data for op in module.walk() if op.name == WAIT]
     assert waits == [1, 1, 0]
-    np.testing.assert_array_equal(*run_rounds(module, level))
+    assert_array_equal(*run_rounds(module, level))
 
 
 def test_two_stages_assemble(ptxas: Any):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from covering import covering
 from fragment_kernels import both
+from numpy.testing import assert_array_equal
 from wmma_kernels import OPERANDS, matrix_of, product_kernel
 
 import tilewright as tw
@@ -58,7 +59,7 @@ def test_every_wmma_from_memory_to_memory(atom: MmaAtom, major: str):
     found = both(product_kernel(atom, matrices), args)
     wanted = [*args[:3], matrices["D"].memory(expected)]
     for have, want in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(have, want)
+        assert_array_equal(have, want)
 
 
 def test_satfinite_clamps():
@@ -69,4 +70,4 @@ def test_satfinite_clamps():
     args = [matrices[each].memory(values[each]) for each in OPERANDS]
     found = both(product_kernel(atom, matrices), args)
     want = matrices["D"].memory(np.full((16, 16), (1 << 31) - 1))
-    np.testing.assert_array_equal(found[3], want)
+    assert_array_equal(found[3], want)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 from tile_levels import BARRIER, kernel
 
@@ -92,7 +93,7 @@ def memory_element(operand: MmaOperand) -> str:
 
 def draw(element: ElementType, shape: tuple[int, ...], seed: int) -> NDArray[np.float64]:
     choices = NUMBERS.get(element.name, SIGNED)
-    return np.random.default_rng(seed).choice(np.array(choices, dtype=np.float64), shape)
+    return default_rng(seed).choice(np.array(choices, dtype=np.float64), shape)
 
 
 def in_rows(atom: FragmentMma, which: Operand, seed: int) -> Argument:
@@ -113,7 +114,7 @@ def sparse(atom: FragmentMma, seed: int) -> tuple[Argument, Argument]:
     numbers = draw(element, (along, steps, m, k), seed)
     unit = max(atom.chunk // 4, 1)
     units = numbers.reshape(along, steps, m, k // atom.chunk, min(atom.chunk, 4), unit)
-    order = np.random.default_rng(seed).random(units.shape[:-1]).argsort(axis=-1)
+    order = default_rng(seed).random(units.shape[:-1]).argsort(axis=-1)
     units[order < units.shape[-2] // 2] = 0
     dense = raw_bits(numbers, element) >> element.shift
     words = tw.sparsify(dense.view(dtype_of_element(element.mlir)), atom)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from tile_levels import kernel, memref, run
 
@@ -66,7 +67,7 @@ def test_elements_within_bounds_are_moved_wherever_they_are(name: str):
         within &= place < most[axis]
     wanted = np.where(within.ravel(order="F"), x, 0)
     found = run(moved("f32", 8, layout, shape, limits, atom), x, np.zeros_like(x))[1]
-    np.testing.assert_array_equal(found, wanted)
+    assert_array_equal(found, wanted)
 
 
 ASYNC = (
@@ -81,7 +82,7 @@ def test_cp_async_within_half_a_register_of_packed_elements():
     x = np.full((32, 8), 0x21, np.uint8)
     text = moved("ui4", 16, "(16,1):(1,0)", "(16,1)", "(10,1)", atom)
     found = run(text, x, np.zeros_like(x))[1]
-    np.testing.assert_array_equal(found, np.where(np.arange(8) < 5, x, 0))
+    assert_array_equal(found, np.where(np.arange(8) < 5, x, 0))
 
 
 @at_levels("tile", "ptx")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tile_levels import kernel, memref, numbers, run
 
 import tilewright as tw
@@ -48,7 +49,7 @@ def test_a_causal_mask_by_vectors():
   %low = arith.constant dense<-1.0> : vector<8xf32>
   %m = arith.select %keep, %v, %low : vector<8xi1>, vector<8xf32>
   cute.memref.store_vec(%m, %held)""")
-    np.testing.assert_array_equal(found, CAUSAL)
+    assert_array_equal(found, CAUSAL)
 
 
 READS = {
@@ -76,7 +77,7 @@ def test_a_causal_mask_element_by_element(read: str):
       }}
     }}
   }}""")
-    np.testing.assert_array_equal(found, CAUSAL)
+    assert_array_equal(found, CAUSAL)
 
 
 def test_a_predicate_of_a_coordinate():
@@ -96,7 +97,7 @@ def test_a_predicate_of_a_coordinate():
   }}""",
     ).replace("%c3 =", "%c8 = arith.constant 8 : i32\n  %c3 =")
     found = run(text, X, np.zeros_like(X), grid=(2,))[1]
-    np.testing.assert_array_equal(found, X + X)
+    assert_array_equal(found, X + X)
 
 
 def test_a_mode_of_coordinates_and_what_is_carried():
@@ -123,7 +124,7 @@ def test_a_mode_of_coordinates_and_what_is_carried():
     for first in (0, 16):
         expected[first + row[:, [1, 2, 4]], column[:, [1, 2, 4]]] = 1
         expected[first + row[:, 0], column[:, 0]] = first + row[:, 0]
-    np.testing.assert_array_equal(found, expected[:20, :13])
+    assert_array_equal(found, expected[:20, :13])
 
 
 @pytest.mark.parametrize(

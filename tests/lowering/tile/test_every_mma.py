@@ -11,6 +11,7 @@ import pytest
 import umma_tiles
 from covering import covering
 from mma_tiles import FragmentMma, arguments_of, expected, product, text_of, traits_of
+from numpy.testing import assert_array_equal
 from tile_levels import lowered, run
 
 from tilewright.arguments.dtypes import dtype_of_element
@@ -81,7 +82,7 @@ def test_atoms_of_ctas(atom: UmmaAtom, ptxas: Callable[..., PtxasReport]):
     launch: dict[str, Any] = {"threads": umma_tiles.LANES, "grid": (ctas,), "arch": arch}
     found = run(text, *args, numerics="exact", **launch)[-1]
     numbers = umma_tiles.numbers_of(atom, found.reshape(lanes, count))
-    np.testing.assert_array_equal(numbers, product(given))
+    assert_array_equal(numbers, product(given))
     report = ptxas(lowered(text, arch)[1], arch)
     assert report.clean, report.output
 
@@ -95,6 +96,6 @@ def check(atom: FragmentMma, ptxas: Callable[..., PtxasReport]) -> None:
     found = run(text, *args, arch=arch, numerics="exact", threads=threads)[place]
     element, shape = atom.element("D").mlir, given["C"].numbers.shape
     numbers = found.view(dtype_of_element(element)).reshape(shape).astype(np.float64)
-    np.testing.assert_array_equal(numbers, expected(atom, given))
+    assert_array_equal(numbers, expected(atom, given))
     report = ptxas(lowered(text, arch)[1], arch)
     assert report.ok, report.errors

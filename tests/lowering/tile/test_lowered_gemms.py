@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from tile_levels import BARRIER, kernel, memref, multiplied, run
 
 import tilewright as tw
@@ -48,7 +49,7 @@ def test_atoms_of_warps(tier: str, shape: tuple[int, int, int], ab: str, c: str)
     start = integers((m, n), DTYPES[c], 2)
     found = run(text, a, b, start, threads=64)[2]
     expected = start + a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_array_equal(found.astype(np.float64), expected)
+    assert_array_equal(found.astype(np.float64), expected)
 
 
 FMAS = {"f32": (1, "f32"), "f64": (1, "f64"), "f16": (2, "f16x2"), "bf16": (2, "bf16x2")}
@@ -76,7 +77,7 @@ def test_the_fma_of_each_thread(element: str):
     )
     found = run(text, a, b, c)[2]
     expected = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_array_equal(found.astype(np.float64), expected)
+    assert_array_equal(found.astype(np.float64), expected)
     assert f"fma.rn.{form}" in tw.compile(text, "sm_80").ptx
 
 
@@ -100,7 +101,7 @@ def test_fma_rounds_once():
                 text.replace("BF", element), args=[x, y], grid=(1,), block=(1,), arch="sm_80",
                 level=level,
             )[1]  # fmt: skip
-            np.testing.assert_array_equal(found.astype(np.float64), exact)
+            assert_array_equal(found.astype(np.float64), exact)
 
 
 @pytest.mark.parametrize("kind, majors", [("ss", ("k", "mn")), ("rs", ("k", "k"))])
@@ -152,4 +153,4 @@ def test_atoms_of_warpgroups(kind: str, majors: tuple[str, str]):
     )
     a, b = (integers((64, 64), DTYPES["bf16"], seed) for seed in (0, 1))
     found = run(text, a, b, np.zeros((64, 64), np.float32), threads=128)[2]
-    np.testing.assert_array_equal(found, a.astype(np.float64) @ b.astype(np.float64).T)
+    assert_array_equal(found, a.astype(np.float64) @ b.astype(np.float64).T)

@@ -4,6 +4,7 @@ registers that loops and branches carry."""
 from __future__ import annotations
 
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 from tile_levels import BARRIER, BOXES_LOADED, kernel, memref, numbers, run
 
 ROWS = memref("f32", "gmem", "(32,8):(8,1)", align=16)
@@ -42,7 +43,7 @@ def test_vectors_compute_on_every_element():
     found = run(text, x, np.zeros((32, 8), np.float16))[1]
     relu = np.maximum(2 * x, 0)
     quotient = relu / np.exp2(relu)
-    np.testing.assert_allclose(found, quotient - quotient[:, 1:2], rtol=2e-3, atol=1e-6)
+    assert_allclose(found, quotient - quotient[:, 1:2], rtol=2e-3, atol=1e-6)
 
 
 def test_loops_and_branches_carry_registers():
@@ -81,7 +82,7 @@ def test_loops_and_branches_carry_registers():
     n = np.arange(32) % 3
     expected = x * np.where(np.arange(32) % 2, 2.0**n, 1)[:, None]
     expected[:, 0] *= (-1.0) ** n
-    np.testing.assert_array_equal(found, expected.astype(np.float32))
+    assert_array_equal(found, expected.astype(np.float32))
 
 
 def test_what_a_loop_alone_needs_it_does_not_carry():
@@ -103,7 +104,7 @@ def test_what_a_loop_alone_needs_it_does_not_carry():
   cute.memref.store(%sum, %y, %place)""",
     )
     x = numbers((32, 8))
-    np.testing.assert_array_equal(run(text, x, np.zeros(32, np.float32))[1], 2 * x[:, 5])
+    assert_array_equal(run(text, x, np.zeros(32, np.float32))[1], 2 * x[:, 5])
 
 
 def test_boxes_of_a_tile_there_and_back():
@@ -144,4 +145,4 @@ bytes = 4096>
     found = run(text, x, np.zeros_like(x), grid=(3,))[1]
     expected = 2 * x
     expected[:, 128:] = 0
-    np.testing.assert_array_equal(found, expected)
+    assert_array_equal(found, expected)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from tile_levels import BOXES_LOADED, BOXES_STORED, kernel, memref, numbers, run
 
 import tilewright as tw
@@ -63,7 +64,7 @@ TIMES = {"for": 6, "if": np.where(np.arange(32) < 3, 2, 1)[:, None], "while": 4}
 def test_vectors_that_scf_carries(op: str, ptxas: Any):
     text, x = on_vectors(CARRIED[op]), numbers((32, 4)).round(1)
     found = run(text, x, np.zeros_like(x))[1]
-    np.testing.assert_allclose(found, x * TIMES[op], rtol=1e-6)
+    assert_allclose(found, x * TIMES[op], rtol=1e-6)
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -77,7 +78,7 @@ def test_comparisons_of_vectors(op: str, element: str, ptxas: Any):
         element,
     )
     x = (numbers((32, 4)) * 4).astype(np.float32 if element == "f32" else np.int32)
-    np.testing.assert_array_equal(run(text, x, np.zeros_like(x))[1], np.minimum(x, 1))
+    assert_array_equal(run(text, x, np.zeros_like(x))[1], np.minimum(x, 1))
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -98,7 +99,7 @@ def test_sums_with_carries(ptxas: Any):
     product = x.astype(np.int64) * total
     expected = (x < 0) + ((product >> 16) ^ (product & 0xFFFF))
     found = run(text, x, np.zeros_like(x))[1]
-    np.testing.assert_array_equal(found, expected.astype(np.int16))
+    assert_array_equal(found, expected.astype(np.int16))
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -119,7 +120,7 @@ def test_vectors_of_a_kernel_without_tiles(ptxas: Any):
   func.return
 }}"""
     x = numbers((32,)).round(1)
-    np.testing.assert_allclose(run(text, x, 4)[0], 5 * x, rtol=1e-6)
+    assert_allclose(run(text, x, 4)[0], 5 * x, rtol=1e-6)
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -136,7 +137,7 @@ def test_a_loop_that_is_unrolled_carries_vectors(ptxas: Any):
     )
     x = (numbers((32, 4)) * 8).round()
     found = run(text, x, np.zeros_like(x))[1]
-    np.testing.assert_array_equal(found, x + x.sum(1, keepdims=True))
+    assert_array_equal(found, x + x.sum(1, keepdims=True))
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -172,7 +173,7 @@ def test_boxes(case: str, ptxas: Any):
     x = numbers((3 * rows, 64), np.float16)
     expected = np.zeros_like(x)
     expected[:, :columns] = x[:, :columns]
-    np.testing.assert_array_equal(run(text, x, np.zeros_like(x), grid=(3,))[1], expected)
+    assert_array_equal(run(text, x, np.zeros_like(x), grid=(3,))[1], expected)
     ptxas(tw.compile(text, "sm_90a").ptx, "sm_90a")
 
 
@@ -196,4 +197,4 @@ def test_a_select_of_fragments_of_one_register():
     numbers_, out = np.arange(32, dtype=np.int32) - 10, np.zeros(32, np.float16)
     for level in ("atom", "ptx"):
         found = tw.interpret(SELECT, grid=(1,), block=(32,), args=[out, numbers_], level=level)[0]
-        np.testing.assert_array_equal(found, np.where(numbers_ < 0, 2, 1))
+        assert_array_equal(found, np.where(numbers_ < 0, 2, 1))

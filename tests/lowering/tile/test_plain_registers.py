@@ -6,6 +6,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from tile_levels import kernel, memref, run
 
 import tilewright as tw
@@ -51,11 +52,7 @@ def gmem(element: str, count: int = COUNT) -> str:
 
 def bits(element: str, shape: tuple[int, ...]) -> np.ndarray:
     dtype = DTYPES[element]
-    return (
-        np.random.default_rng(3)
-        .integers(0, 100, (*shape, dtype.itemsize), np.uint8)
-        .view(dtype)[..., 0]
-    )
+    return default_rng(3).integers(0, 100, (*shape, dtype.itemsize), np.uint8).view(dtype)[..., 0]
 
 
 def taken(text: str) -> None:
@@ -106,7 +103,7 @@ def test_vectors_and_sums(element: str):
   cute.memref.store_vec(%out, %r)
   cute.copy(%r, %py)""",
     )
-    x = np.random.default_rng(1).integers(-9, 15, (32, 8)).astype(DTYPES[element])
+    x = default_rng(1).integers(-9, 15, (32, 8)).astype(DTYPES[element])
     chosen = np.where(x < 5, x + 5, x)
     wanted = (chosen.sum(1, keepdims=True) - chosen).astype(DTYPES[element])
     np.testing.assert_array_equal(run(text, x, np.zeros_like(x))[1], wanted)

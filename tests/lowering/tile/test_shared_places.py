@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from tile_levels import BARRIER, BOXES_LOADED, BOXES_STORED, LEVELS, kernel, memref, numbers, run
 
@@ -52,7 +54,7 @@ def test_rows_beyond_the_bounds_do_not_come_over_a_bias():
     x, bias = numbers((20, 13)), numbers((13,), seed=1)
     rows = np.broadcast_to(bias, x.shape)
     found = run(EPILOGUE, x, np.zeros_like(x), rows, grid=(2,))[1]
-    np.testing.assert_array_equal(found, np.maximum(x + bias, 0))
+    assert_array_equal(found, np.maximum(x + bias, 0))
 
 
 def test_a_bias_is_loaded_once_for_all_rows():
@@ -126,14 +128,14 @@ elem_type = (f32, f32, f32)>>
                        for n in range(2) for m in range(4)], axis=1), x[:, 8:]], axis=1),
     ),
 }  # fmt: skip
-SMALL = np.random.default_rng(2).integers(-9, 10, (32, 16)).astype(np.float32)
+SMALL = default_rng(2).integers(-9, 10, (32, 16)).astype(np.float32)
 
 
 @pytest.mark.parametrize("op", OPS)
 def test_registers_that_elements_share(op: str):
     body, wanted = OPS[op]
     text = kernel(f"%x: {ROWS}, %y: {ROWS}", f"{VIEWS}  {body}\n  cute.copy(%r, %to)")
-    np.testing.assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted(SMALL))
+    assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted(SMALL))
 
 
 @pytest.mark.parametrize("space", ["gmem", "smem"])
@@ -159,7 +161,7 @@ def test_memory_that_elements_share(space: str):
     )
     wanted = SMALL.copy()
     wanted[:, :8], wanted[:, 12:] = SMALL[:, 8:], 0
-    np.testing.assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted)
+    assert_array_equal(run(text, SMALL, np.zeros_like(SMALL))[1], wanted)
 
 
 def test_a_copy_from_and_to_global_memory_stays_within_its_bounds():
@@ -177,7 +179,7 @@ def test_a_copy_from_and_to_global_memory_stays_within_its_bounds():
     )
     wanted = np.ones_like(SMALL)
     wanted[:30, :5] = SMALL[:30, :5]
-    np.testing.assert_array_equal(run(text, SMALL, np.ones_like(SMALL))[1], wanted)
+    assert_array_equal(run(text, SMALL, np.ones_like(SMALL))[1], wanted)
 
 
 WGMMA = (
@@ -224,11 +226,11 @@ def test_wgmmas_add_to_one_block_of_their_sums():
   cute.copy(%fc, %pc)""",
         threads=128,
     )
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     a, b, c = (rng.integers(-3, 4, shape) for shape in ((64, 64), (8, 64), (128, 8)))
     args = a.astype(np.float16), b.astype(np.float16), c.astype(np.float32)
     wanted = np.tile(a @ b.T + c[:64], (2, 1))
-    np.testing.assert_array_equal(run(text, *args, threads=128)[2], wanted)
+    assert_array_equal(run(text, *args, threads=128)[2], wanted)
 
 
 @at_levels(*LEVELS)
@@ -294,8 +296,8 @@ def test_boxes_of_rows_that_overlap(step: int):
     line = np.arange(64, dtype=np.int32)
     overlapping = as_strided(line, (4, 32), (4 * step, 4))
     out = np.ones((4, 32), np.int32)
-    np.testing.assert_array_equal(run(boxes("store"), overlapping, out)[1], overlapping)
-    np.testing.assert_array_equal(run(boxes("reduce, add"), overlapping, out)[1], overlapping + 1)
+    assert_array_equal(run(boxes("store"), overlapping, out)[1], overlapping)
+    assert_array_equal(run(boxes("reduce, add"), overlapping, out)[1], overlapping + 1)
     for way in ("store", "reduce, add"):
         for level in LEVELS:
             with pytest.raises(tw.ExecutionError, match="writes two elements to one place"):
@@ -325,7 +327,7 @@ def test_registers_that_are_every_operand_of_a_product():
   }}
   cute.copy(%r, %to)""",
     )
-    x = np.random.default_rng(5).integers(0, 2, (32, 8)).astype(np.float16)
+    x = default_rng(5).integers(0, 2, (32, 8)).astype(np.float16)
     found = run(text, x, np.zeros_like(x))[1]
     atom = parse("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16")
     (am, ak), (bn, bk), (m, n) = (np.moveaxis(atom.coords(o), -1, 0) for o in ("A", "B", "C"))
@@ -334,4 +336,4 @@ def test_registers_that_are_every_operand_of_a_product():
         a, b, c = np.zeros((16, 16)), np.zeros((8, 16)), np.zeros((16, 8))
         a[am, ak], b[bn, bk], c[m, n] = wanted, wanted[:, :4], wanted[:, :4]
         wanted[:, :4] = (c + a @ b.T)[m, n]
-    np.testing.assert_array_equal(found, wanted.astype(np.float16))
+    assert_array_equal(found, wanted.astype(np.float16))

@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from example_files import EXAMPLES
+from numpy.random import default_rng
+from numpy.testing import assert_allclose
 from tile_levels import lowered, run
 
 import tilewright as tw
@@ -25,7 +27,7 @@ GEMMS: dict[str, tuple[str, Any, tuple[int, int], int]] = {
 
 def matrix(rows: int, columns: int, dtype: Any, seed: int) -> np.ndarray:
     """Rows of whole 16 bytes, what is beyond the columns being NaN."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     vector = 16 // np.dtype(dtype).itemsize
     held = np.full((rows, -(-columns // vector) * vector), np.nan, dtype)
     held[:, :columns] = rng.standard_normal((rows, columns))
@@ -56,7 +58,7 @@ def test_gemm(name: str, size: tuple[int, int, int], numerics: str):
     product = a.astype(np.float64) @ b.astype(np.float64).T
     # An H100 cuts sums of fp8 at 13 bits below the largest product.
     bits = 10 if np.dtype(dtype).itemsize == 1 else 18
-    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-bits)
+    assert_allclose(found, product, rtol=0, atol=k * 2.0**-bits)
 
 
 def contiguous_rows(rows: int, columns: int, seed: int) -> np.ndarray:
@@ -78,39 +80,51 @@ def test_gemm_without_tensor_cores(size: tuple[int, int, int]):
         # fma.rn.f32: the product of two f32 is exact in float64.
         product = a[:, step, None].astype(np.float64) * b[None, :, step].astype(np.float64)
         chain = (chain + product).astype(np.float32).astype(np.float64)
-    np.testing.assert_allclose(found, chain, rtol=0, atol=k * 2.0**-24)
+    assert_allclose(found, chain, rtol=0, atol=k * 2.0**-24)
+
+
+def halves(m: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, B and C of a product of f16 that is summed in f32."""
+    return matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+
+
+def keep_two_of_four(a: np.ndarray) -> None:
+    """Let two of four elements of a row be zeros."""
+    groups = a.reshape(len(a), -1, 4)
+    groups[default_rng(3).random(groups.shape).argsort(axis=-1) < 2] = 0
+
+
+def check_product(found: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
+    product = a.astype(np.float64) @ b.astype(np.float64).T
+    assert_allclose(found, product, rtol=0, atol=a.shape[1] * 2.0**-18)
 
 
 @pytest.mark.parametrize("size", [(256, 136, 96), (128, 1, 32)])
 def test_gemm_of_a_sparse_matrix(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
-    order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
-    a.reshape(m, k // 4, 4)[order < 2] = 0
+    a, b, c = halves(m, n, k)
+    keep_two_of_four(a)
     atom = tw.atom("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
     tiles = a.reshape(m // 16, 16, k // 32, 32).transpose(0, 2, 1, 3)
     values, metadata = tw.sparsify(tiles, atom)
     text, grid = (EXAMPLES / "tile_gemm_sm80_sparse.mlir").read_text(), (m // 128, -(-n // 128))
     arguments = (values.ravel().view(np.float16), metadata.ravel(), b, c)
     found = run(text, *arguments, threads=128, grid=grid, arch="sm_80")[3]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 @pytest.mark.parametrize("size", [(256, 136, 192), (128, 1, 64)])
 def test_gemm_of_a_sparse_matrix_by_warpgroups(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
-    order = np.random.default_rng(3).random((m, k // 4, 4)).argsort(axis=-1)
-    a.reshape(m, k // 4, 4)[order < 2] = 0
+    a, b, c = halves(m, n, k)
+    keep_two_of_four(a)
     atom = tw.atom("wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16")
     tiles = a.reshape(m // 64, 64, k // 32, 32).transpose(0, 2, 1, 3)
     values, metadata = tw.sparsify(tiles, atom)
     stored = np.ascontiguousarray(values.transpose(0, 2, 1, 3)).reshape(m, k // 2)
     text, grid = (EXAMPLES / "tile_gemm_sm90_sparse.mlir").read_text(), (m // 128, -(-n // 128))
     found = run(text, stored, metadata.ravel(), b, c, threads=384, grid=grid, arch="sm_90a")[3]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 def test_gemm_of_batches():
@@ -125,20 +139,19 @@ def test_gemm_of_batches():
     arguments = [x.transpose(1, 2, 0) for x in (a, b, c)]
     found = run(text, *arguments, threads=384, grid=(1, 2, batches), arch="sm_90a")[2]
     product = a.astype(np.float64) @ b.astype(np.float64).transpose(0, 2, 1)
-    np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0, atol=k * 2.0**-18)
+    assert_allclose(found.transpose(2, 0, 1), product, rtol=0, atol=k * 2.0**-18)
 
 
 @pytest.mark.parametrize("size", [(264, 256, 64), (200, 270, 264)])
 def test_gemm_of_pairs(size: tuple[int, int, int]):
     m, n, k = size
-    a, b, c = matrix(m, k, np.float16, 0), matrix(n, k, np.float16, 1), matrix(m, n, np.float32, 2)
+    a, b, c = halves(m, n, k)
     text, grid = (
         (EXAMPLES / "tile_gemm_sm100_2sm.mlir").read_text(),
         (-(-m // 256) * 2, -(-n // 256)),
     )
     found = run(text, a, b, c, threads=192, grid=grid, arch="sm_100a")[2]
-    product = a.astype(np.float64) @ b.astype(np.float64).T
-    np.testing.assert_allclose(found, product, rtol=0, atol=k * 2.0**-18)
+    check_product(found, a, b)
 
 
 def blocks(scales: np.ndarray) -> np.ndarray:
@@ -168,7 +181,7 @@ def packed(elements: np.ndarray) -> np.ndarray:
 def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str):
     m, n, k = (256 if pairs else 128), 256, (256 if chip == 120 else 512)
     a, b = (
-        tw.quantize(np.random.default_rng(seed).standard_normal((rows, k)), format)
+        tw.quantize(default_rng(seed).standard_normal((rows, k)), format)
         for seed, rows in enumerate((m, n))
     )
     elements = [packed(x.elements) if format == "nvfp4" else x.elements for x in (a, b)]
@@ -184,7 +197,7 @@ def test_gemm_of_scaled_blocks(format: Any, chip: int, threads: int, pairs: str)
     grid = (2, 1) if pairs else (1, 2)
     found = run(text, *arguments, threads=threads, grid=grid, arch=f"sm_{chip}a")[4]
     wide = [tw.dequantize(x, dtype=np.float64) for x in (a, b)]
-    np.testing.assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
+    assert_allclose(found, wide[0] @ wide[1].T, rtol=0, atol=k * 2.0**-24)
 
 
 ATTENTION = {"tile_attention_sm90": ("sm_90a", 384), "tile_attention_sm100": ("sm_100a", 192)}
@@ -212,7 +225,7 @@ def test_attention(name: str, causal: int):
     weights /= weights.sum(axis=-1, keepdims=True)
     # The weights are rounded to bf16, and so is the result.
     product = weights @ wide[2]
-    np.testing.assert_allclose(found.transpose(2, 0, 1), product, rtol=0.02, atol=8e-3)
+    assert_allclose(found.transpose(2, 0, 1), product, rtol=0.02, atol=8e-3)
 
 
 CHIPS = {"tile_gemm_simt": "sm_80", "tile_gemm_sm120_mxfp8": "sm_120f"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from triton_kernel import run
 
 import tilewright as tw
@@ -46,7 +47,7 @@ def test_blocks_along_a_row():
         14,
     )
     whole = np.pad(a, ((0, 0), (0, 2))).reshape(3, 4, 4).sum(1)
-    np.testing.assert_array_equal(got, [*whole, [0] * 4])
+    assert_array_equal(got, [*whole, [0] * 4])
 
 
 def test_padding_may_be_nan():
@@ -58,7 +59,7 @@ def test_padding_may_be_nan():
         4,
         14,
     )
-    np.testing.assert_array_equal(got, [[4, 4, np.nan, np.nan]] * 4)
+    assert_array_equal(got, [[4, 4, np.nan, np.nan]] * 4)
 
 
 def test_what_is_not_checked_is_accessed():
@@ -96,4 +97,4 @@ def test_a_block_that_is_outside_of_its_tensor_is_padding():
     """Of two programs, of which the other's block is all in it."""
     a, out = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
     [_, got, *_] = tw.interpret(HALF, "k", grid=(2,), args=[a, out, 64, 128])
-    np.testing.assert_array_equal(got, [*a[:64], *[np.nan] * 64])
+    assert_array_equal(got, [*a[:64], *[np.nan] * 64])

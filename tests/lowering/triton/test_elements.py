@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal, assert_array_max_ulp
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
 
 import tilewright as tw
@@ -49,7 +50,7 @@ def test_two_tiles(name: str, element: str, function: Callable[[Any, Any], Any])
     text = on_tiles(body, f"{element} {element}", element)
     [*_, got] = run(text, a, b, np.zeros(16, DTYPES[element]))
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(got, function(a, b))
+        assert_array_equal(got, function(a, b))
 
 
 @pytest.mark.parametrize("element", ["i8", "i16"])
@@ -61,7 +62,7 @@ def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: st
     a[3:6], b[4] = np.iinfo(a.dtype).min, 7
     for level in ("program", "ptx"):
         [*_, got] = tw.interpret(text, grid=(1, 1, 1), args=[a, b, a], level=level)
-        np.testing.assert_array_equal(got, np.fmod(a.astype(np.int32), b))
+        assert_array_equal(got, np.fmod(a.astype(np.int32), b))
 
 
 @pytest.mark.parametrize("element", ["f16", "f32"])
@@ -74,7 +75,7 @@ def test_fp8_towards_zero(element: str):
     finite = np.arange(0x7C, dtype=np.uint8).view(ml_dtypes.float8_e5m2).astype(np.float64)
     below = [finite[finite <= abs(x)].max() if np.isfinite(x) else x for x in a.astype(np.float64)]
     results = got.view(ml_dtypes.float8_e5m2).astype(np.float64)
-    np.testing.assert_array_equal(results, np.copysign(below, a))
+    assert_array_equal(results, np.copysign(below, a))
 
 
 CASTS = [
@@ -93,7 +94,7 @@ def test_casts(name: str, from_: str, to: str, function: Callable[[Any], Any]):
     body = f"%r = {name} %a : tensor<16x{from_}> to tensor<16x{to}>"
     a = numbers(from_, (16,))
     [_, got] = run(on_tiles(body, from_, to), a, np.zeros(16, DTYPES[to]))
-    np.testing.assert_array_equal(got, function(a))
+    assert_array_equal(got, function(a))
 
 
 ORDERS = {
@@ -111,7 +112,7 @@ def test_comparisons_of_floats(predicate: str):
     a, b = numbers("f32", (16,)), numbers("f32", (16,), 1)
     a[4:8], b[6:10], b[10:12] = np.nan, np.nan, a[10:12]
     [*_, got] = run(on_tiles(body, "f32 f32", "i1"), a, b, np.zeros(16, np.bool_))
-    np.testing.assert_array_equal(got, ORDERS[predicate](a, b))
+    assert_array_equal(got, ORDERS[predicate](a, b))
 
 
 SHAPES = [
@@ -136,7 +137,7 @@ def test_shapes(body: str, element: str, from_: str, to: str, function: Any):
     a = numbers(element, tuple(map(int, from_.split("x"))))
     out = np.zeros(tuple(map(int, to.split("x"))), DTYPES[element])
     [_, got] = run(on_tiles(body, element, element, from_, to), a, out)
-    np.testing.assert_array_equal(got, function(a))
+    assert_array_equal(got, function(a))
 
 
 def test_gather_takes_rows_by_their_numbers():
@@ -146,7 +147,7 @@ def test_gather_takes_rows_by_their_numbers():
     )
     a, b = numbers("f32", (16,)), np.random.default_rng(2).integers(0, 16, 16, np.int32)
     [*_, got] = run(on_tiles(body, "f32 i32", "f32"), a, b, np.zeros(16, np.float32))
-    np.testing.assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
+    assert_array_equal(got.view(np.uint32), a[b].view(np.uint32))
 
 
 def test_gather_takes_pointers():
@@ -169,7 +170,7 @@ def test_gather_takes_pointers():
 """
     a = numbers("i32", (16,))
     [_, got] = run(text, a, np.zeros(16, np.int32))
-    np.testing.assert_array_equal(got, a[::-1])
+    assert_array_equal(got, a[::-1])
 
 
 def test_products_and_sums_are_one_rounding_unless_told_otherwise():
@@ -179,8 +180,8 @@ def test_products_and_sums_are_one_rounding_unless_told_otherwise():
     text = on_tiles(body, "f32 f32 f32", "f32")
     [*_, fused] = run(text, a, b, c, np.zeros(16, np.float32))
     [*_, apart] = run(text, a, b, c, np.zeros(16, np.float32), fp_fusion=False)
-    np.testing.assert_array_equal(fused, (a.astype(np.float64) * b + c).astype(np.float32))
-    np.testing.assert_array_equal(apart, a * b + c)
+    assert_array_equal(fused, (a.astype(np.float64) * b + c).astype(np.float32))
+    assert_array_equal(apart, a * b + c)
 
 
 def test_approximate_quotients():
@@ -188,7 +189,7 @@ def test_approximate_quotients():
     text = on_tiles("%r = tt.approx_divf %a, %b : tensor<16xf32>", "f32 f32", "f32")
     [*_, got] = run(text, a, b, np.zeros(16, np.float32))
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(got, a / b, rtol=3e-7)
+        assert_allclose(got, a / b, rtol=3e-7)
 
 
 EXTERNAL = """%r = tt.extern_elementwise %a {{libname = "", libpath = "", pure = true,
@@ -207,7 +208,7 @@ def test_functions_of_libdevice_by_name(name: str, from_: str, to: str, law: Any
     a = np.abs(numbers(from_, (16,)))
     text = on_tiles(EXTERNAL.format(name, from_, to), from_, to)
     [_, got] = run(text, a, np.zeros(16, DTYPES[to]))
-    np.testing.assert_array_equal(got, law(a))
+    assert_array_equal(got, law(a))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ def test_the_error_function():
     a = numbers("f32", (16,))
     text = on_tiles("%r = math.erf %a : tensor<16xf32>", "f32", "f32")
     [_, got] = run(text, a, np.zeros(16, np.float32))
-    np.testing.assert_allclose(got, [math.erf(x) for x in a], rtol=3e-7)
+    assert_allclose(got, [math.erf(x) for x in a], rtol=3e-7)
 
 
 def test_exp2_flushes_to_zero():
@@ -233,7 +234,7 @@ def test_exp2_flushes_to_zero():
     x = np.array([-126, -126.5, -127, 3] * 4, np.float32)
     text = on_tiles("%r = math.exp2 %a : tensor<16xf32>", "f32", "f32")
     *_, got = run(text, x, np.ones(16, np.float32))
-    np.testing.assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
+    assert_array_equal(got[:4], np.array([2.0**-126, 0, 0, 8], np.float32))
 
 
 def test_division_is_within_two_ulp_at_every_level():
@@ -245,6 +246,6 @@ def test_division_is_within_two_ulp_at_every_level():
         for level in ("program", "ptx")
     ]
     program, ptx = (arrays[-1] for arrays in left)
-    np.testing.assert_array_equal(program, ptx)
-    np.testing.assert_array_max_ulp(program, a / b, maxulp=2)
+    assert_array_equal(program, ptx)
+    assert_array_max_ulp(program, a / b, maxulp=2)
     assert (program != a / b).any()

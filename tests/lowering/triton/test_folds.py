@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from triton_kernel import DTYPES, numbers, on_tiles, run
 
 
@@ -40,7 +41,7 @@ def test_reductions_of_rows(region: str, element: str, function: Any):
     a = numbers(element, (4, 16))
     text = on_tiles(fold("reduce", region, element, "4x16", "4"), element, element, "4x16", "4")
     [_, got] = run(text, a, np.zeros(4, DTYPES[element]))
-    np.testing.assert_array_equal(got, function(a))
+    assert_array_equal(got, function(a))
 
 
 ARGMAX = """
@@ -82,7 +83,7 @@ def test_scans_of_rows(region: str, reverse: str, function: Any):
         "scan", region, "i32", "4x16", "4x16", f", reverse = {reverse}"
     )
     [_, got] = run(on_tiles(body, "i32", "i32", "4x16"), a, np.zeros((4, 16), np.int32))
-    np.testing.assert_array_equal(got, function(a))
+    assert_array_equal(got, function(a))
 
 
 def test_a_scan_of_maxima_keeps_a_nan_that_stands_first():
@@ -91,7 +92,7 @@ def test_a_scan_of_maxima_keeps_a_nan_that_stands_first():
     region = "%z = arith.maxnumf %x, %y : f32"
     body = fold("scan", region, "f32", "1x16", "1x16", ", reverse = false")
     [_, got] = run(on_tiles(body, "f32", "f32", "1x16"), a, np.zeros((1, 16), np.float32))
-    np.testing.assert_array_equal(got, np.fmax.accumulate(a, 1))
+    assert_array_equal(got, np.fmax.accumulate(a, 1))
 
 
 BRANCHES = """
@@ -111,4 +112,4 @@ BRANCHES = """
 def test_branches_of_elements_choose():
     a, b = numbers("i32", (16,)), numbers("i32", (16,), 1)
     [*_, got] = run(on_tiles(BRANCHES, "i32 i32", "i32"), a, b, np.zeros(16, np.int32))
-    np.testing.assert_array_equal(got, np.where(a < b, -1, 1))
+    assert_array_equal(got, np.where(a < b, -1, 1))

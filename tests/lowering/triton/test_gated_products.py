@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
 from triton_kernel import converted
 
 import tilewright as tw
@@ -88,9 +89,9 @@ def test_bits_are_those_of_whole_tiles():
         tw.interpret(text, "k", grid=(1,), args=[q, g, out.copy()], level=level, arch="sm_90a")[2]
         for level in ("program", "ptx")
     ]
-    np.testing.assert_array_equal(*results)
+    assert_array_equal(*results)
     gated = q.astype(np.float32) * np.exp2(g)
-    np.testing.assert_allclose(results[0], gated @ gated.T, rtol=2e-3, atol=2e-2)
+    assert_allclose(results[0], gated @ gated.T, rtol=2e-3, atol=2e-2)
     assert "8192" not in tw.compile(text, arch="sm_90a").ptx, "the bits are masked"
 
 

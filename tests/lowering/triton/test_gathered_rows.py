@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import tilewright as tw
 
@@ -65,15 +67,15 @@ def test_rows_that_are_gathered_are_loaded_ahead():
     advances by is a multiple of its step."""
     ptx = tw.compile(GATHERED, "sm_80").ptx
     assert "div." not in ptx and "ld.global.v4" not in ptx and "ld.global.b16" not in ptx
-    generator = np.random.default_rng(0)
+    generator = default_rng(0)
     a, b = (generator.standard_normal((32, 64)).astype(np.float16) for _ in "ab")
     rows = generator.permutation(32).astype(np.int32)
     args = [rows, a, b, np.zeros((32, 32), np.float32), 64]
     program, ptx = (tw.interpret(GATHERED, "k", grid=(1,), args=args, level=level, arch="sm_80")[3]
                     for level in ("program", "ptx"))  # fmt: skip
-    np.testing.assert_array_equal(program, ptx)
+    assert_array_equal(program, ptx)
     want = np.where(rows[:, None] < 30, a[rows].astype(np.float32) @ b.T, 0)
-    np.testing.assert_allclose(ptx, want, atol=1e-2)
+    assert_allclose(ptx, want, atol=1e-2)
 
 
 PAGED = """tt.func public @k(%pages: !tt.ptr<i32> {tt.divisibility = 16 : i32},
@@ -124,16 +126,16 @@ def test_rows_by_numbers_of_the_loop_are_loaded_ahead(arch: str, length: int):
     body = ptx[ptx.index("_body:") :]
     assert body.count("cp.async.cg.shared.global") == body.count("ld.global.b32") == 1
     assert "ld.global.v4" not in body
-    generator = np.random.default_rng(0)
+    generator = default_rng(0)
     a, b = (generator.standard_normal((x, 32)).astype(np.float16) for x in (32, 224))
     pages = generator.permutation(224).astype(np.int32)[:length]
     args = [pages, a, b, np.zeros((32, 32), np.float32), length]
     program, ptx = (tw.interpret(PAGED, "k", grid=(1,), args=args, level=level, arch=arch)[3]
                     for level in ("program", "ptx"))  # fmt: skip
-    np.testing.assert_array_equal(program, ptx)
+    assert_array_equal(program, ptx)
     steps = range(0, length, 32)
     want = sum((a.astype(np.float32) @ b[pages[k : k + 32]] for k in steps), np.zeros((32, 32)))
-    np.testing.assert_allclose(ptx, want, atol=1e-1)
+    assert_allclose(ptx, want, atol=1e-1)
 
 
 COLUMNS = """tt.func public @k(%rows: !tt.ptr<i32>, %a: !tt.ptr<f16> {tt.divisibility = 16 : i32},
@@ -172,9 +174,9 @@ COLUMNS = """tt.func public @k(%rows: !tt.ptr<i32>, %a: !tt.ptr<f16> {tt.divisib
 def test_gathered_columns_are_loaded_along_their_neighbours():
     """Of a matrix that is loaded transposed, eight elements at a time."""
     assert "ld.global.v4.b32" in tw.compile(COLUMNS, "sm_90a").ptx
-    a = np.random.default_rng(0).standard_normal((40, 64)).astype(np.float16)
-    rows = np.random.default_rng(1).permutation(40)[:32].astype(np.int32)
+    a = default_rng(0).standard_normal((40, 64)).astype(np.float16)
+    rows = default_rng(1).permutation(40)[:32].astype(np.int32)
     args = [rows, a, np.zeros((64, 32), np.float16), 30, 64]
     for level in ("program", "ptx"):
         left = tw.interpret(COLUMNS, "k", grid=(1,), args=args, level=level, arch="sm_90a")[2]
-        np.testing.assert_array_equal(left, np.where(rows < 30, a[rows].T, np.float16(-1)))
+        assert_array_equal(left, np.where(rows < 30, a[rows].T, np.float16(-1)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from run_levels import at_levels
 from triton_kernel import DTYPES, converted, numbers, on_tiles, run
 
@@ -69,7 +70,7 @@ def test_snippets(
     kernel = on_tiles(inline(text, constraints, inputs, result, pack), inputs, result)
     out = np.zeros(16, DTYPES[result])
     [*_, got] = tw.interpret(converted(kernel), "k", grid=(1,), args=[*arrays, out], level=level)
-    np.testing.assert_array_equal(got, law(*arrays))
+    assert_array_equal(got, law(*arrays))
 
 
 def test_several_results_of_packed_elements():
@@ -78,7 +79,7 @@ def test_several_results_of_packed_elements():
     kernel = on_tiles(f"{body}\n%r = arith.muli %x, %y : tensor<16xi32>", "i32", "i32")
     a = numbers("i32", (16,))
     [_, got] = run(kernel, a, np.zeros(16, np.int32))
-    np.testing.assert_array_equal(got, 2 * a * -a)
+    assert_array_equal(got, 2 * a * -a)
 
 
 COPY = """module {
@@ -101,7 +102,7 @@ COPY = """module {
 def test_memory_is_accessed_in_the_order_of_the_program():
     a = numbers("i8", (16,))
     [_, got] = run(COPY, a, np.zeros(16, np.int8))
-    np.testing.assert_array_equal(got, a << 3)
+    assert_array_equal(got, a << 3)
 
 
 def test_waits_for_other_grids():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import tilewright as tw
 
@@ -87,7 +89,7 @@ def test_bytes_and_scales_are_loaded_once():
     body = ptx[ptx.index("_body:") :]
     assert "ld.global.b8" not in ptx and body.count("ld.global") == 1
     assert "st.shared.v4" in body and "st.shared.b16" not in body[body.index("st.shared.v4") :]
-    generator, depth = np.random.default_rng(0), 256
+    generator, depth = default_rng(0), 256
     a = generator.standard_normal((64, depth)).astype(np.float16)
     packed = generator.integers(0, 256, (64, depth // 2)).astype(np.uint8)
     scales = generator.standard_normal((64, depth // 128)).astype(np.float16)
@@ -98,7 +100,7 @@ def test_bytes_and_scales_are_loaded_once():
     numbers = np.stack([packed & 15, packed >> 4], -1).reshape(64, depth)
     weights = numbers.astype(np.float16) * scales.repeat(128, 1)
     for left in (program, ptx):
-        np.testing.assert_allclose(left, a.astype(np.float32) @ weights.T, rtol=1e-2, atol=1)
+        assert_allclose(left, a.astype(np.float32) @ weights.T, rtol=1e-2, atol=1)
 
 
 UNPACKED = """tt.func public @k(%a: !tt.ptr<i32> {tt.divisibility = 16 : i32},
@@ -139,7 +141,7 @@ def test_lanes_store_side_by_side_what_words_become():
     """16 bytes of each word: lanes that loaded four words each would store 64 bytes apart."""
     ptx = tw.compile(UNPACKED, "sm_90a").ptx
     assert "ld.global.b32" in ptx and "ld.global.v4" not in ptx and "st.global.v4" in ptx
-    words = np.random.default_rng(0).integers(0, 99, (32, 32)).astype(np.int32)
+    words = default_rng(0).integers(0, 99, (32, 32)).astype(np.int32)
     args = [words, np.zeros((32, 256), np.float16)]
     left = tw.interpret(UNPACKED, "k", grid=(1,), args=args, level="ptx", arch="sm_90a")[1]
-    np.testing.assert_array_equal(left, words.repeat(8, 1))
+    assert_array_equal(left, words.repeat(8, 1))

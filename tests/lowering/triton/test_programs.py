@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from triton_kernel import converted, numbers, on_tiles, run
 
 from tilewright.source.diagnostic import OpError
@@ -95,7 +96,7 @@ def test_arguments_that_share_memory_are_in_program_order():
     """Each iteration reads the word that the one before wrote, through another argument."""
     memory = np.zeros(9, np.int32)
     [_, got] = run(LOOP, memory[:8], memory[1:], 8)
-    np.testing.assert_array_equal(got, np.arange(1, 9))
+    assert_array_equal(got, np.arange(1, 9))
 
 
 def test_loads_alone_are_not_ordered():
@@ -153,7 +154,7 @@ def test_a_descriptor_ends_where_its_tensor_does(padding: str, outside: float):
     block[:3] = a[2:5, 2:6]
     want = np.zeros_like(a)
     want[2:5, 2:6] = block.T[:3]
-    np.testing.assert_array_equal(got, want)
+    assert_array_equal(got, want)
 
 
 def test_facts_of_parameters_are_assumed():
@@ -232,7 +233,7 @@ def test_a_grid_of_programs():
       }
     }"""
     [got] = run(text, np.zeros(6, np.int32), grid=(3, 2))
-    np.testing.assert_array_equal(got, np.arange(6))
+    assert_array_equal(got, np.arange(6))
 
 
 def test_a_flag_orders_the_blocks_that_pass_it_on():

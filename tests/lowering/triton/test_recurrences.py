@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+from numpy.random import default_rng
+from numpy.testing import assert_allclose, assert_array_equal
 
 import tilewright as tw
 from tilewright.launch import ptxas
@@ -122,7 +124,7 @@ def test_what_a_recurrence_waits_for():
         text, "k", grid=(1,), args=[*nothing, np.zeros(0, np.float32), 0], level="ptx",
         arch="sm_90a",
     )  # fmt: skip
-    steps, random = 3, np.random.default_rng(0)
+    steps, random = 3, default_rng(0)
     w, k, v = (
         (random.standard_normal((steps * 64, width)) / 8).astype(ml_dtypes.bfloat16)
         for width in (128, 128, 32)
@@ -139,15 +141,13 @@ def test_what_a_recurrence_waits_for():
     state = np.zeros((128, 32), np.float32)
     for i in range(steps):
         rows = slice(64 * i, 64 * i + 64)
-        np.testing.assert_array_equal(
-            ptx[1][128 * i : 128 * i + 128], program[1][128 * i : 128 * i + 128]
-        )
+        assert_array_equal(ptx[1][128 * i : 128 * i + 128], program[1][128 * i : 128 * i + 128])
         got = v[rows].astype(np.float32) - w[rows].astype(np.float32) @ state.astype(
             v.dtype
         ).astype(np.float32)
-        np.testing.assert_allclose(ptx[0][rows].astype(np.float32), got, atol=2e-2)
+        assert_allclose(ptx[0][rows].astype(np.float32), got, atol=2e-2)
         state += k[rows].T.astype(np.float32) @ (got * g[128 * i : 128 * i + 128 : 2, None])
-    np.testing.assert_array_equal(*(x[0] for x in (program, ptx)))
+    assert_array_equal(*(x[0] for x in (program, ptx)))
 
 
 def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta():
@@ -199,7 +199,7 @@ def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta():
   }} }}"""
     kernel = tw.compile(text, "sm_90a")
     assert "wgmma.mma" in kernel.ptx and 2 * (kernel.shared_bytes + 1024) <= 228 << 10
-    steps, random = 3, np.random.default_rng(0)
+    steps, random = 3, default_rng(0)
     k, v = (random.standard_normal((64 * steps, 64)).astype(ml_dtypes.bfloat16) for _ in "kv")
     g, h = -random.random((64 * steps, 64)).astype(np.float32), np.zeros_like(k)
     program, ptx = (
@@ -209,7 +209,7 @@ def test_sums_that_are_stored_each_time_leave_room_for_a_second_cta():
         )[2]
         for level in ("program", "ptx")
     )  # fmt: skip
-    np.testing.assert_array_equal(ptx, program)
+    assert_array_equal(ptx, program)
     assert np.abs(ptx[64:].astype(np.float32)).max() > 1
 
 
@@ -247,10 +247,10 @@ def test_what_tiles_beside_one_another_wait_for():
   }} }}"""
     ptx = tw.compile(text, "sm_90a").ptx
     assert ptx.index("cp.async.cg") < ptx.index("mbarrier.try_wait") < ptx.index("wgmma.mma")
-    random = np.random.default_rng(0)
+    random = default_rng(0)
     a, v = (random.standard_normal((64, n)).astype(ml_dtypes.bfloat16) for n in (64, 128))
     *_, u = tw.interpret(
         text, "k", grid=(1,), args=[a, v, np.zeros_like(v)], level="ptx", arch="sm_90a"
     )
     expected = a.astype(np.float32) @ (v.astype(np.float32) / 2)
-    np.testing.assert_allclose(u.astype(np.float32), expected, rtol=1e-2, atol=1e-2)
+    assert_allclose(u.astype(np.float32), expected, rtol=1e-2, atol=1e-2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from triton_kernel import converted
 
 import tilewright as tw
@@ -121,7 +122,7 @@ def test_views_are_what_pointers_are(name: str):
         tw.interpret(x, "k", grid=(4, 3), args=[source, np.full(400, -1, np.int32), 9, 17])
         for x in (converted(text), module)
     ]
-    np.testing.assert_array_equal(*(arrays[1] for arrays in left))
+    assert_array_equal(*(arrays[1] for arrays in left))
     assert (left[0][1] >= 0).sum() > 100
 
 
@@ -195,9 +196,9 @@ def test_a_descriptor_says_when_it_pads_with_nan(padding: str):
         tw.interpret(DESCRIBED, "k", grid=(1,), args=args, level=level, arch="sm_90a")[-1]
         for level in ("program", "ptx")
     )
-    np.testing.assert_array_equal(program, ptx)
+    assert_array_equal(program, ptx)
     assert np.isnan(ptx[50:]).all() == (padding == "nan")
-    np.testing.assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
+    assert_allclose(ptx[:50], x[:50].astype(np.float32) @ y, atol=1e-3)
 
 
 def test_loads_wait_for_no_store_where_memory_is_disjoint():
@@ -341,7 +342,7 @@ def test_sequences_are_a_dimension_and_come_by_tma(numbered: bool):
     made = tw.interpret(text, "k", grid=(2, 1), args=args, level="ptx", arch="sm_90a")[1]
     tiles = np.zeros((2, 64, 64), np.float16)
     tiles[:, :40] = a[order, :, 0]
-    np.testing.assert_array_equal(made, tiles @ tiles)
+    assert_array_equal(made, tiles @ tiles)
 
 
 def guarded(guard: str, loop: bool) -> str:
@@ -396,7 +397,7 @@ def test_what_a_branch_says_is_known_in_it(guard: str, seen: bool, loop: bool):
     args = [source, np.full(80, -1, np.int32), 9, 2]
     left = [tw.interpret(x, "k", grid=(8,), args=args, races="ignore")
             for x in (converted(text), module)]  # fmt: skip
-    np.testing.assert_array_equal(*(arrays[1] for arrays in left))
+    assert_array_equal(*(arrays[1] for arrays in left))
     assert (left[0][1][:72] == source[:72]).all()
 
 
@@ -412,4 +413,4 @@ def test_rows_that_wrap_around_may_be_masked_by_more():
     assert [remark.split("'")[1] for remark in remarks] == ["cuda_tile.store_ptr_tko"]
     args = [np.arange(400, dtype=np.int32), np.full(400, -1, np.int32), 9, 17]
     left = [tw.interpret(x, "k", grid=(4, 3), args=args) for x in (converted(text), module)]
-    np.testing.assert_array_equal(*(arrays[1] for arrays in left))
+    assert_array_equal(*(arrays[1] for arrays in left))

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from tilewright.dialects.cuda_tile.enums import AtomicRMWMode
 from tilewright.dialects.cuda_tile.ops.memory import AtomicCASTkoOp, AtomicRMWTkoOp
 from tilewright.dialects.cuda_tile.ops.multimem import MultimemReduceViewTkoOp
 from tilewright.dialects.cuda_tile.ops.views import AtomicRedViewTkoOp
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.array_types import Int64Array
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
@@ -209,9 +209,7 @@ def _cas(op: AtomicCASTkoOp, _: Preparation) -> Step:
 
 
 def _case(op: Operation, name: str, enum: Any) -> str:
-    number = op.properties[name]
-    assert isinstance(number, IntegerAttr)
-    return str(list(enum)[number.value.data].value)
+    return str(list(enum)[integer_of(op.properties[name])].value)
 
 
 def _into_view(op: Any, mode: str, tile_value: Any) -> Step:

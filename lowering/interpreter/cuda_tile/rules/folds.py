@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
 
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Preparation,
     Prepared,
@@ -100,7 +101,7 @@ def _run(body: Prepared, inner: Frame, accumulators: Tiles, elements: Tiles) -> 
 @runs
 def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
     body = preparation.block(op.body.block)
-    axis = 1 + _number(op.dim)
+    axis = 1 + integer_of(op.dim)
     single = _single_function(body)
     if single is not None:
         fold = partial(_folded_in_cache, single, axis=axis)
@@ -200,7 +201,7 @@ def _part(tile: Tile | Poisoned, axis: int, part: slice | int) -> Tile | Poisone
 @runs
 def _scan(op: ScanOp, preparation: Preparation) -> Step:
     combine = _combination(preparation.block(op.body.block))
-    axis, backwards = 1 + _number(op.dim), bool(_number(op.reverse))
+    axis, backwards = 1 + integer_of(op.dim), bool(integer_of(op.reverse))
     identities = identities_of(
         op.identities, [element_of_tile(operand.type) for operand in op.operands]
     )
@@ -233,8 +234,3 @@ def identities_of(attribute: Attribute, elements: list[Element]) -> list[Tile]:
         np.asarray(number.value.data).astype(element.dtype)
         for number, element in zip(numbers.data, elements, strict=True)
     ]
-
-
-def _number(attribute: Attribute) -> int:
-    assert isinstance(attribute, IntegerAttr)
-    return attribute.value.data

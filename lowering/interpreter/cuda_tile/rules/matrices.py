@@ -38,6 +38,7 @@ from tilewright.lowering.interpreter.numerics import (
     model_for,
 )
 from tilewright.lowering.interpreter.numerics.certain_sum import product_on_one_core
+from tilewright.lowering.interpreter.values import spread
 
 Product = Callable[[Tile, Tile, Tile], Tile]
 FLOAT32 = element_of(Float32Type())
@@ -164,7 +165,7 @@ class Instructions:
 
 def _words(tile: Tile, rows: int) -> Tile:
     """The words of a tile's elements, in each of so many blocks."""
-    return bits_of(np.broadcast_to(tile, (rows, *tile.shape[1:])))
+    return bits_of(spread(tile, rows))
 
 
 @runs(MmaIOp)
@@ -237,7 +238,7 @@ def _scaled_steps(
         part = slice(begin, begin + step)
         of_scale = slice(begin // vector, -(-(begin + step) // vector))
         total = instruction.dot(
-            np.broadcast_to(x, (rows, *x.shape[1:]))[..., part],
+            spread(x, rows)[..., part],
             y[..., part, :],
             total,
             scale_a=left[..., of_scale],

@@ -6,11 +6,11 @@ An op without a row needs operands that are determined: what makes views of them
 from collections.abc import Callable
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr
 
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.cuda_tile.blocks import Carry, Step, carries
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_signed
 from tilewright.lowering.interpreter.cuda_tile.poison import (
@@ -85,9 +85,7 @@ def _repacking(step: Step) -> Carry:
 
 
 def _folding(step: Step) -> Carry:
-    dim = step.op.properties["dim"]
-    assert isinstance(dim, IntegerAttr)
-    axis = 1 + dim.value.data
+    axis = 1 + integer_of(step.op.properties["dim"])
 
     @in_poisoned_rows
     def carry(x: Operand) -> Marks:

@@ -36,6 +36,7 @@ from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import (
     result_element,
 )
 from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.values import spread
 
 
 def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
@@ -75,9 +76,7 @@ def _cat(op: CatOp, _: Preparation) -> Step:
 
     def run(x: Tile, y: Tile) -> Tile:
         rows = max(len(x), len(y))
-        return np.concatenate(
-            [np.broadcast_to(tile, (rows, *tile.shape[1:])) for tile in (x, y)], axis=axis
-        )
+        return np.concatenate([spread(tile, rows) for tile in (x, y)], axis=axis)
 
     return computing(op, run)
 

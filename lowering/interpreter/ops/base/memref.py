@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
@@ -19,6 +19,7 @@ from tilewright.dialects.cute.types.memref import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import REACH
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.integers import integer_of
 from tilewright.dialects.memref_access import (
     argument_strides,
     check_layout,
@@ -122,8 +123,7 @@ def place_in_shared(
     else:
         swizzle, offset = layout.inner, layout.offset
         assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
-        # The bits that the swizzle reads or changes repeat with the pattern.
-        pattern = 1 << (swizzle.base + swizzle.bits + abs(swizzle.shift))
+        pattern = swizzle.size()
         changed = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
         last = offset + layout.cosize() - 1
         _check_addressable(op, last * width)
@@ -148,7 +148,7 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     if space_of(type_.memory_space) is not Space.SMEM or layout is None:
         raise OpError(op, f"'{op.name}' expected a static memref in shared memory, got {type_}")
     width = element_size(op, type_)
-    asked = op.alignment.value.data if isinstance(op.alignment, IntegerAttr) else SHARED_ALIGN
+    asked = integer_of(op.alignment, SHARED_ALIGN)
     base = np.array([place_in_shared(op, builder, layout, width, asked)], dtype=np.uint64)
     view = View(Space.SMEM, base, base, width, type_.get_shape(), (), layout)
     return effect(op, builder, lambda machine, gang: view)

@@ -46,11 +46,9 @@ def _places(copy: MatrixCopy) -> Index:
     [32 threads, values]."""
     row, layout = copy.row, copy.tv_layout
     runs, places = row.runs(copy.trans), row.run(copy.trans)
-    elements = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
-    matrix, inside = np.divmod(elements, runs * places)
+    matrix, inside = np.divmod(numbers_of(layout), runs * places)
     place, run = np.divmod(inside, runs)
-    flat: Index = (matrix * runs + run) * places + place
-    return flat.reshape(-1, WARP).T
+    return (matrix * runs + run) * places + place
 
 
 @cache
@@ -108,15 +106,15 @@ def transpose_matrices(gang: Gang, words: Bits, what: str) -> Bits:
 def _turned() -> Index:
     """The value of the source, among those of a warp, that each value of the result is."""
     source, wanted = (
-        _indices(layout) for layout in (MOVMATRIX.source_layout, MOVMATRIX.result_layout)
+        numbers_of(layout).ravel() for layout in (MOVMATRIX.source_layout, MOVMATRIX.result_layout)
     )
     return np.argsort(source)[wanted]
 
 
-def _indices(layout: Layout) -> Index:
-    """The layout's numbers of the values, thread by thread."""
+def numbers_of(layout: Layout) -> Index:
+    """The layout's numbers of the values: [32 threads, values]."""
     places = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
-    return places.reshape(-1, WARP).T.ravel()
+    return places.reshape(-1, WARP).T
 
 
 def _run_threads(gang: Gang, copy: MatrixCopy, what: str) -> tuple[Lanes, int]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute import ComposedLayout, Layout, coalesce
+from tilewright.dialects.cute import ComposedLayout, coalesce
+from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
@@ -32,8 +33,8 @@ def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
 def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:
     """Raise Fault for a matrix that is not wholly in the memref or, where a mode is more than one
     stride, does not begin at a multiple of its extent."""
-    layout = view.layout.outer if isinstance(view.layout, ComposedLayout) else view.layout
-    assert isinstance(layout, Layout)
+    assert view.layout is not None
+    layout = outer_of(view.layout)
     for dimension, (index, size) in enumerate(zip(indices, view.sizes, strict=True)):
         assert isinstance(size, int)
         extent, signed = extents.get(dimension, 1), index.view(np.int64)

@@ -15,7 +15,7 @@ from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
-from tilewright.lowering.interpreter.errors import Fault
+from tilewright.lowering.interpreter.errors import Fault, first_place
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.values import Bits, PartlyUndefined, Undefined, spread
@@ -50,11 +50,11 @@ class _Members:
             )
         missing = named & ~members.table(np.ones(gang.count, bool))[warps]
         if missing.any():
-            thread, lane = np.unravel_index(int(np.argmax(missing)), missing.shape)
+            thread, lane = first_place(missing)
             raise Fault(
                 f"{op} expected all threads of its membermask {int(words[thread]):#010x}, and lane "
-                f"{int(lane)} executes something else",
-                int(thread),
+                f"{lane} executes something else",
+                thread,
             )
         return cls(warps, gang.lanes % WARP, named)
 

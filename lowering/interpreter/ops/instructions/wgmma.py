@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
 )
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, executes, runs
-from tilewright.lowering.interpreter.errors import Fault, first_of
+from tilewright.lowering.interpreter.errors import Fault, first_of, first_place
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.values import (
@@ -209,11 +209,11 @@ class IssuedMma:
         every = spread(value, gang.count).reshape(-1, WARPGROUP)
         other = every != every[:, :1]
         if other.any():
-            row, thread = np.unravel_index(int(np.argmax(other)), other.shape)
+            row, thread = first_place(other)
             raise Fault(
                 f"expected one {what} in all threads of a warpgroup, got "
                 f"{int(every[row, 0]):#x} and {int(every[row, thread]):#x}",
-                int(row) * WARPGROUP + int(thread),
+                row * WARPGROUP + thread,
             )
         return every[:, 0]
 

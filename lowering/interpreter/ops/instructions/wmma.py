@@ -26,6 +26,7 @@ from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
+from tilewright.lowering.interpreter.ops.instructions.matrix_copy import numbers_of
 from tilewright.lowering.interpreter.ops.instructions.operands import (
     held_in,
     moved,
@@ -42,10 +43,8 @@ from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 def _places(access: WmmaAccess) -> NDArray[np.intp]:
     """The element of the matrix, in the order of memory without gaps, each value of the
     fragment is: [32 threads, values]."""
-    row, layout = access.row, access.tv_layout
+    row, index = access.row, numbers_of(access.tv_layout)
     rows, columns = row.extents
-    index = np.array([layout(i) for i in range(layout.size())], dtype=np.intp)
-    index = index.reshape(-1, WARP).T
     if row.operand == "B":
         column, line = index % columns, index // columns
     else:

@@ -36,6 +36,7 @@ from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import (
     each_thread,
     fence_after,
 )
+from tilewright.lowering.interpreter.ops.tile.tensor_memory import synchronise
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -101,12 +102,7 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
         machine.mbarriers.fence(first)
 
     builder.add(op, step, (), (dest,))
-    if ctas == 1:
-        wait_at(op, builder, 0, None)
-    else:
-        builder.add(op, cluster_steps.arrive, (), ())
-        cluster_steps.wait(op, builder)
-    return None
+    synchronise(op, builder, ctas)
 
 
 @runs

@@ -82,11 +82,12 @@ def allocate(op: AllocOp, builder: Builder) -> None:
         gang.regs[dest] = LaneValue(Typed("memref", columns_there))
 
     builder.add(op, request, (), ())
-    _synchronise(op, builder, op.cta_group)
+    synchronise(op, builder, op.cta_group)
     builder.add(op, retrieve, (), (dest,))
 
 
-def _synchronise(op: Operation, builder: Builder, ctas: int) -> None:
+def synchronise(op: Operation, builder: Builder, ctas: int) -> None:
+    """Wait for all threads of a CTA, or of a cluster of them."""
     if ctas == 1:
         wait_at(op, builder, 0, None)
     else:
@@ -118,7 +119,7 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
             )
 
     builder.add(op, lambda machine, gang: machine.tensor.fence_before(gang.lanes), (), ())
-    _synchronise(op, builder, group)
+    synchronise(op, builder, group)
     builder.add(op, free, (source,), ())
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 import tilewright as tw
@@ -26,14 +27,14 @@ def run(name: str, grid: tuple[int, ...], *args: Any, **options: Any) -> list[ND
 
 
 def test_saxpy():
-    x, y = np.random.default_rng(0).standard_normal((2, 1000)).astype(np.float32)
+    x, y = default_rng(0).standard_normal((2, 1000)).astype(np.float32)
     got = run("saxpy", (4,), x, y, 1.5)[1]
     exact = (np.float64(1.5) * x + y).astype(np.float32)
     assert (got == exact).all() or (got == np.float32(1.5) * x + y).all()
 
 
 def test_matmul_of_partial_tiles():
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((80, 70), (70, 60)))
     for numerics in ("hardware", "exact", "fast"):
         got = run("matmul", (3, 2), a, b, np.zeros((80, 60), np.float32), numerics=numerics)[2]
@@ -42,14 +43,14 @@ def test_matmul_of_partial_tiles():
 
 
 def test_softmax():
-    x = np.random.default_rng(2).standard_normal((8, 64)).astype(np.float32)
+    x = default_rng(2).standard_normal((8, 64)).astype(np.float32)
     got = run("softmax", (8,), x, np.zeros_like(x))[1]
     e = np.exp(x.astype(np.float64))
     np.testing.assert_allclose(got, e / e.sum(axis=1, keepdims=True), rtol=1e-6)
 
 
 def test_histogram():
-    x = np.random.default_rng(0).integers(0, 10, 512).astype(np.int32)
+    x = default_rng(0).integers(0, 10, 512).astype(np.int32)
     got = run("histogram", (4,), x, np.zeros(10, np.int32))[1]
     assert got.tolist() == np.bincount(x, minlength=10).tolist()
 

@@ -9,6 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from numpy.typing import NDArray
 from tile_ir import elementwise, entry, equal_as_ptx, run
 
@@ -58,7 +59,7 @@ def numbers(name: str, rng: np.random.Generator, count: int) -> NDArray[Any]:
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("op", ["add", "sub", "mul", "div", "fma", "sqrt"])
 def test_rounds_once(op: str, name: str, mode: str):
-    rng = np.random.default_rng(len(op) + len(name))
+    rng = default_rng(len(op) + len(name))
     _, mantissa, least = FORMATS[name]
     count = {"sqrt": 1, "fma": 3}.get(op, 2)
     tiles = [numbers(name, rng, 300) for _ in range(count)]
@@ -89,7 +90,7 @@ def test_rounds_once(op: str, name: str, mode: str):
 
 def test_fma32_where_two_roundings_would_differ():
     """Sums that lie just beside the middle between two f32."""
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     x = (1 + rng.integers(0, 1 << 12, 4000) * 2.0**-12).astype(np.float32)
     y = (1 + rng.integers(0, 1 << 12, 4000) * 2.0**-12).astype(np.float32)
     z = ((1 + rng.integers(0, 1 << 23, 4000) * 2.0**-23) * 2.0**25).astype(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 from tile_ir import elementwise, row, run
 
 F = "tile<ptr<f32>>"
@@ -52,7 +53,7 @@ def halves(values: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dim", [0, 1, 2])
 def test_sums_have_the_order_that_is_stated(dim: int):
     shape = (8, 64, 4)
-    array = np.random.default_rng(dim).standard_normal(3 * 2048).astype(np.float32)
+    array = default_rng(dim).standard_normal(3 * 2048).astype(np.float32)
     kept = [size for i, size in enumerate(shape) if i != dim]
     result = "x".join(map(str, kept)) + "xf32"
     text = reduce(dim, "8x64x4", result, SUM)
@@ -101,7 +102,7 @@ def test_several_tiles_fold_together():
       %k = select %take, %j, %ja : tile<i1>, tile<f32>
       yield %w, %k : tile<f32>, tile<f32>
     }"""
-    array = np.random.default_rng(0).integers(0, 5, 64).astype(np.float32)
+    array = default_rng(0).integers(0, 5, 64).astype(np.float32)
     got = folded(fold, "16", "f32", array, 1)
     assert got.tolist() == array.reshape(4, 16).argmax(axis=1).tolist()
 
@@ -116,7 +117,7 @@ def test_scans_go_index_by_index(dim: int, reverse: bool):
 {SUM}
       yield %s : tile<f32>
     }}"""
-    array = np.random.default_rng(4).standard_normal(256).astype(np.float32)
+    array = default_rng(4).standard_normal(256).astype(np.float32)
     got = folded(fold, "8x16", "8x16xf32", array, 128).reshape(2, 8, 16)
     for tile, result in zip(array.reshape(2, 8, 16), got, strict=True):
         ordered = np.flip(tile, dim) if reverse else tile
@@ -144,7 +145,7 @@ def test_atomics_take_turns(mode: str):
     body += row("d", "o", "i32", 16)
     body += "    %t2 = store_ptr_tko weak %d, %old : tile<16xptr<i32>>, tile<16xi32> -> token\n"
     p = "tile<ptr<i32>>"
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     words = rng.integers(-(2**31), 2**31, 4).astype(np.int32)
     values = rng.integers(-(2**31), 2**31, 48).astype(np.int32)
     got, _, olds = run(
@@ -201,7 +202,7 @@ def test_atomic_sums_of_floats_round_every_time(element: str):
         : tile<8xptr<{element}>>, tile<8x{element}> -> tile<8x{element}>, token
 """
     )
-    values = np.random.default_rng(2).standard_normal(24).astype(dtype)
+    values = default_rng(2).standard_normal(24).astype(dtype)
     got, _ = run(f"%p: {p}, %q: {p}", body, [np.zeros(1, dtype), values], (3,))
     total = np.zeros((), dtype)
     for value in values:

@@ -7,6 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from tile_ir import elementwise, row, run
 
 import tilewright as tw
@@ -26,7 +28,7 @@ def product(
 ) -> tuple[np.ndarray, np.ndarray]:
     """A product of random matrices and an addend, and what float64 says."""
     m, n, k = extents
-    rng = np.random.default_rng(m + k)
+    rng = default_rng(m + k)
     arrays = [
         rng.standard_normal(size).astype(np.float32).astype(DTYPES[type_])
         for size, type_ in ((m * k, element), (k * n, element), (m * n, result))
@@ -122,7 +124,7 @@ def test_integer_products_wrap(signs: tuple[str, str]):
     %r = reshape %d : tile<4x8xi32> -> tile<32xi32>
     %t = store_ptr_tko weak %cp, %r token=%ct : tile<32xptr<i32>>, tile<32xi32> -> token
 """
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     a, b = rng.integers(-128, 128, 64).astype(np.int8), rng.integers(-128, 128, 128).astype(np.int8)
     c = rng.integers(2**31 - 100, 2**31, 32).astype(np.int32)
     parameters = "%a: tile<ptr<i8>>, %b: tile<ptr<i8>>, %c: tile<ptr<i32>>"
@@ -141,7 +143,7 @@ def test_integer_products_wrap(signs: tuple[str, str]):
 def test_scaled_products(element: str, scale: str, vector: int, arch: str, numerics: str):
     m, n, k = 16, 8, 128
     s = k // vector
-    rng = np.random.default_rng(vector)
+    rng = default_rng(vector)
     narrow = ml_dtypes.float4_e2m1fn if "f4" in element else ml_dtypes.float8_e4m3fn
     values = [
         rng.integers(-3, 4, size).astype(np.float32).astype(narrow) for size in (m * k, k * n)
@@ -202,7 +204,7 @@ FLOATS = ["f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"]
     ("source", "to"), [(source, to) for source in FLOATS for to in FLOATS if source != to]
 )
 def test_floats_to_floats(source: str, to: str):
-    rng = np.random.default_rng(1)
+    rng = default_rng(1)
     with np.errstate(all="ignore"):
         values = (rng.standard_normal(256) * 2.0 ** rng.integers(-20, 6, 256)).astype(np.float32)
         array = values.astype(DTYPES[source])
@@ -223,7 +225,7 @@ def test_narrow_floats_saturate():
     )
     *_, got = run(parameters, body, [array, np.zeros(8, ml_dtypes.float8_e4m3fn)])
     want = [448, -448, 448, 448, 448, 0, np.nan, 448]
-    np.testing.assert_array_equal(got.astype(np.float64), want)
+    assert_array_equal(got.astype(np.float64), want)
 
 
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])
@@ -284,7 +286,7 @@ def test_tiles_taken_apart_and_put_together():
     want = array.reshape(8, 8).copy()
     part = array.reshape(8, 8).T[4:8, 0:2]
     want[0:4, 4:8] = np.concatenate([part, part], axis=1)
-    np.testing.assert_array_equal(got.reshape(8, 8), want)
+    assert_array_equal(got.reshape(8, 8), want)
 
 
 def test_a_part_that_is_not_there():
@@ -309,7 +311,7 @@ def test_parts_that_differ_between_blocks():
     %r = subi %i, %d : tile<64xi32>
 """
     parameters, body = elementwise(text, ["i32"], "i32", 64)
-    array = np.random.default_rng(0).integers(0, 99, 256).astype(np.int32)
+    array = default_rng(0).integers(0, 99, 256).astype(np.int32)
     *_, got = run(parameters, body, [array, np.zeros(256, np.int32)], (4,))
     for x, (tile, result) in enumerate(zip(array.reshape(4, 64), got.reshape(4, 64), strict=True)):
-        np.testing.assert_array_equal(result, tile - np.tile(tile[16 * x : 16 * x + 16], 4))
+        assert_array_equal(result, tile - np.tile(tile[16 * x : 16 * x + 16], 4))

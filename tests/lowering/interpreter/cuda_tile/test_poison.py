@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from run_levels import at_levels
 from tile_ir import entry, row, run
 
@@ -200,7 +201,7 @@ def test_what_lies_beyond_the_end_goes_there():
         return run("%x: tile<ptr<f32>>, %o: tile<ptr<f32>>", body, args, grid=(3,))[1]
 
     x = np.linspace(-1, 1, 20, dtype=np.float32)
-    np.testing.assert_allclose(ran(20), np.exp(x) + x, rtol=1e-6)
+    assert_allclose(ran(20), np.exp(x) + x, rtol=1e-6)
     with pytest.raises(tw.ExecutionError, match=r"padding at index \(4\).* \(block \(2, 0, 0\)\)"):
         ran(24)
 
@@ -236,7 +237,7 @@ def test_a_gather_whose_rows_are_undefined_gives_undefined_ones():
     rows, table = np.array([4, 0, 3, 3, 1], np.int32), np.arange(20, dtype=np.int32)
     args = [rows, np.zeros(32, np.int32), table]
     got = run(parameters, body, args)[1].reshape(8, 4)
-    np.testing.assert_array_equal(got[:5], table.reshape(5, 4)[rows])
+    assert_array_equal(got[:5], table.reshape(5, 4)[rows])
     with pytest.raises(tw.ExecutionError, match=r"padding at index \(5, 0\)"):
         run(parameters, body.replace("weak %r, %tiles", "weak %g, %tiles"), args)
 

@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
+from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from tile_ir import run
 
@@ -85,14 +87,14 @@ def padded(array: NDArray[Any], rows: int, columns: int, value: float) -> NDArra
 @pytest.mark.parametrize("shape", [(64, 32), (61, 30), (3, 5)])
 @pytest.mark.parametrize(("name", "value"), [("zero", 0.0), ("nan", np.nan), ("neg_inf", -np.inf)])
 def test_partitions_pad_what_lies_outside(shape: tuple[int, int], name: str, value: float):
-    rng = np.random.default_rng(3)
+    rng = default_rng(3)
     array = rng.standard_normal(shape).astype(np.float32)
     view = f"partition_view<tile=(16x8), padding_value = {name}, {{tensor}}>"
     grid = (-(-shape[1] // 8), -(-shape[0] // 16))
     got = copied(array, view, load(view, "%y, %x", "16x8"), (16, 8), grid)
     whole = padded(array, 16 * grid[1], 8 * grid[0], value)
     want = whole.reshape(grid[1], 16, grid[0], 8).swapaxes(1, 2).reshape(-1, 16, 8)
-    np.testing.assert_array_equal(got, want)
+    assert_array_equal(got, want)
 
 
 def test_a_dim_map_is_a_permutation():
@@ -100,7 +102,7 @@ def test_a_dim_map_is_a_permutation():
     view = "partition_view<tile=(4x8), {tensor}, dim_map=[1, 0]>"
     got = copied(array, view, load(view, "%x, %y", "4x8"), (4, 8), (8, 8))
     want = array.T.reshape(8, 4, 8, 8).transpose(2, 0, 1, 3).reshape(-1, 4, 8)
-    np.testing.assert_array_equal(got, want)
+    assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("steps", [(3, 5), (1, 1), (16, 8), (20, 9)])
@@ -117,7 +119,7 @@ def test_strided_views_step_as_they_say(steps: tuple[int, int]):
         for y in range(grid[1])
         for x in range(grid[0])
     ]
-    np.testing.assert_array_equal(got, np.stack(want))
+    assert_array_equal(got, np.stack(want))
 
 
 def test_gathered_rows_may_lie_outside():
@@ -129,7 +131,7 @@ def test_gathered_rows_may_lie_outside():
     for x in range(3):
         want = np.zeros((4, 4), np.float32)
         want[:2] = array[[7, 2], x : x + 4]
-        np.testing.assert_array_equal(got[x], want)
+        assert_array_equal(got[x], want)
 
 
 def test_an_index_outside_of_the_view_is_undefined():
@@ -179,7 +181,7 @@ def test_an_access_said_to_be_inbounds():
     ],
 )
 def test_every_element_type_passes_through_memory(element: str, dtype: Any):
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     octets = rng.integers(0, 2 if element == "i1" else 256, 30 * 20 * np.dtype(dtype).itemsize)
     array = octets.astype(np.uint8).view(dtype).reshape(30, 20)
     view = "partition_view<tile=(8x4), padding_value = zero, {tensor}>"
@@ -208,9 +210,9 @@ def test_four_bit_elements_share_bytes():
     %t1 = store_view_tko weak %a, %w[%i, %zero] : tile<4x8xf4E2M1FN>, {view}, tile<i32> -> token
 """
     p = "tile<ptr<f4E2M1FN>>"
-    array = np.random.default_rng(1).integers(0, 256, 64).astype(np.uint8)
+    array = default_rng(1).integers(0, 256, 64).astype(np.uint8)
     got = run(f"%p: {p}, %q: {p}", body, [array, np.zeros(64, np.uint8)], (4,))[1]
-    np.testing.assert_array_equal(got.reshape(4, 16), array.reshape(4, 16)[::-1])
+    assert_array_equal(got.reshape(4, 16), array.reshape(4, 16)[::-1])
 
 
 def test_shapes_of_tensors_and_index_spaces():
@@ -248,7 +250,7 @@ def test_reductions_into_a_view(mode: str):
         : tile<4x8x{element}>, {view}, tile<i32> -> token
 """
     p = f"tile<ptr<{element}>>"
-    rng = np.random.default_rng(7)
+    rng = default_rng(7)
     start, values = (rng.integers(-9, 9, (8, 8)).astype(dtype) for _ in range(2))
     got = run(f"%p: {p}, %q: {p}", body, [start, values], (3,))[0]
     want = start.copy()
@@ -262,7 +264,7 @@ def test_reductions_into_a_view(mode: str):
                 ),
                 "and": np.bitwise_and,
             }[mode](want[i], values[i])
-    np.testing.assert_array_equal(got, want)
+    assert_array_equal(got, want)
 
 
 def test_strides_that_wrap_around_lie_outside():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import NumericsError, dot_add
 
@@ -26,7 +27,7 @@ def run(a, b, c, types):
 
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_every_type(types, kind: str, words, reference):
-    rng = np.random.default_rng(61)
+    rng = default_rng(61)
     for batch, m, n, k in ((9, 2, 2, 8), (2, 3, 4, 13)):
         a, b = words(rng, types[0], (batch, m, k), kind), words(rng, types[1], (batch, k, n), kind)
         c = words(rng, types[2], (batch, m, n), kind)
@@ -39,7 +40,7 @@ def test_every_type(types, kind: str, words, reference):
 @pytest.mark.parametrize("types", TYPES[:5], ids="-".join)
 def test_sums_that_cancel_to_almost_nothing(types, words, reference):
     """Each product comes twice with opposite signs, a tiny one is left over."""
-    rng = np.random.default_rng(67)
+    rng = default_rng(67)
     a, b = words(rng, types[0], (4, 2, 6), "finite"), words(rng, types[1], (4, 6, 2), "finite")
     sign = np.array(1 << (a.dtype.itemsize * 8 - 1), a.dtype)
     tail_a, tail_b = (

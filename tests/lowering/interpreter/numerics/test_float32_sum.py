@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
@@ -25,7 +26,7 @@ def run(a, b, c, c_type: str, d_type: str, model=None):
 
 @pytest.mark.parametrize("types", ACCUMULATORS, ids="-".join)
 def test_every_accumulator(types, kind: str, words, reference):
-    rng = np.random.default_rng(79)
+    rng = default_rng(79)
     for batch, m, n in ((40, 2, 2), (3, 3, 4)):
         a, b = words(rng, "f16", (batch, m, 4), kind), words(rng, "f16", (batch, 4, n), kind)
         c = words(rng, types[0], (batch, m, n), kind)
@@ -38,7 +39,7 @@ def test_every_accumulator(types, kind: str, words, reference):
 @pytest.mark.parametrize("types", ACCUMULATORS, ids="-".join)
 def test_addends_around_2_to_24_that_cancel(types, reference):
     """Where f32 runs out of bits between two steps, their order decides."""
-    rng = np.random.default_rng(89)
+    rng = default_rng(89)
     values = np.array([0, -0.0, 1, -1, 4096, -4096, 4095, -4095, 2.0**-12, 2.0**-24, 65504])
 
     def pick(name: str, shape: tuple[int, ...]):

@@ -7,6 +7,7 @@ import pytest
 from covering import THOROUGH
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import dot_add, fma32, fma64, model_for
 from tilewright.lowering.interpreter.numerics.special_functions import rcp
@@ -28,7 +29,7 @@ def check(name: str, rounding: str, a, b, c, reference) -> None:
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_random_words(name: str, rounding: str, kind: str, words, reference):
-    rng = np.random.default_rng(17)
+    rng = default_rng(17)
     a, b, c = (words(rng, name, (300,), kind) for _ in range(3))
     check(name, rounding, a, b, c, reference)
 
@@ -39,7 +40,7 @@ def test_cancellation_and_halfway(name: str, rounding: str, reference):
     """Addends within a few last places of minus the product, and sums near halfway points."""
     _, container = FUNCTIONS[name]
     dtype = np.float32 if name == "f32" else np.float64
-    rng = np.random.default_rng(23)
+    rng = default_rng(23)
     a = np.ldexp(rng.integers(1, 64, 400), rng.integers(-3, 3, 400)).astype(dtype)
     b = (1 + rng.integers(0, 9, 400) * np.finfo(dtype).eps).astype(dtype)
     c = -(a * b) * (1 + rng.integers(-3, 4, 400) * np.finfo(dtype).eps).astype(dtype)
@@ -55,7 +56,7 @@ def test_both_ends_of_the_range(name: str, rounding: str, words, reference):
     _, container = FUNCTIONS[name]
     dtype = np.float32 if name == "f32" else np.float64
     info = np.finfo(dtype)
-    rng = np.random.default_rng(29)
+    rng = default_rng(29)
     for low, high in ((info.minexp - 60, info.minexp + 4), (info.maxexp - 4, info.maxexp + 1)):
         first = rng.integers(low // 2 - 2, low // 2 + 2, 200)
         second = rng.integers(low, high, 200) - first
@@ -100,7 +101,7 @@ def test_operands_broadcast_and_scalars_work():
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_f64_mma_is_a_chain_in_k_order(rounding: str, kind: str, words, reference):
-    rng = np.random.default_rng(31)
+    rng = default_rng(31)
     a, b = words(rng, "f64", (2, 3, 4), kind), words(rng, "f64", (2, 4, 3), kind)
     c = words(rng, "f64", (2, 3, 3), kind)
     d = dot_add(

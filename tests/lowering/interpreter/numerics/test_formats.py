@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
@@ -79,7 +80,7 @@ def test_significand_and_exponent_give_the_value(name: str):
 def test_exponents_of_wide_formats(name: str, words):
     fmt = FORMATS[name]
     for kind in ("finite", "tiny", "zeros"):
-        sample = words(np.random.default_rng(3), name, (4000,), kind)
+        sample = words(default_rng(3), name, (4000,), kind)
         value = decode(sample, fmt)
         _, exponent = np.frexp(value)
         expected = np.where(value == 0, ZERO_EXPONENT, np.maximum(exponent - 1, 1 - fmt.bias))
@@ -87,7 +88,7 @@ def test_exponents_of_wide_formats(name: str, words):
 
 
 def test_tf32_ignores_its_low_13_bits():
-    rng = np.random.default_rng(0)
+    rng = default_rng(0)
     sample = rng.integers(0, 1 << 32, 4000, dtype=np.uint32)
     sample[:8] = 0x1FFF, 0x80001FFF, 0x7F800001, 0x7F801FFF, 0x7F802000, 0, 0x80000000, 0x2000
     clean = sample & np.uint32(0xFFFFE000)
@@ -101,11 +102,7 @@ def test_tf32_ignores_its_low_13_bits():
 @pytest.mark.parametrize("name", [name for name in FORMATS if not name.startswith("u")])
 def test_encode_returns_every_value_to_its_word(name: str, words):
     fmt = FORMATS[name]
-    sample = (
-        every_word(name)
-        if fmt.bits <= 16
-        else words(np.random.default_rng(1), name, (4000,), "any")
-    )
+    sample = every_word(name) if fmt.bits <= 16 else words(default_rng(1), name, (4000,), "any")
     sample = sample & np.array((1 << fmt.bits) - (1 << fmt.ignored_low_bits), fmt.container)
     with np.errstate(invalid="ignore"):
         value = decode(sample, fmt)
@@ -137,7 +134,7 @@ def test_encode_agrees_with_fractions(name: str, rounding: str, reference):
     from fractions import Fraction
 
     fmt = FORMATS[name]
-    rng = np.random.default_rng(5)
+    rng = default_rng(5)
     exponent = rng.integers(-155 if fmt.exponent_bits == 8 else -30, 130, 600)
     value = np.ldexp(rng.choice([1.0, 1.5, 1.25, 1 + 2.0**-30, 1.9999999], 600), exponent)
     value = np.concatenate([value, np.ldexp(rng.random(600) + 1, exponent)])

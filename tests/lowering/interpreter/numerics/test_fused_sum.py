@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
@@ -77,7 +78,7 @@ def test_every_model_and_type(case, kind: str, words, reference):
     arch, unit, *types, k = case
     model = model_for(arch, types[0], types[1], types[3], unit)
     widths = widths_of(reference, model)
-    rng = np.random.default_rng(41)
+    rng = default_rng(41)
     # Few columns and many batches, then the reverse: the two memory layouts of `lanes`.
     for shape in ((9, 2, 2, k), (2, 3, 4, k)):
         a, b, c = operands(words, rng, types, shape, kind)
@@ -94,7 +95,7 @@ def test_addends_that_cancel(types, words, reference):
     element, result = types
     types = (element, element, result, result)
     model = model_for("sm_90a", element, element, result)
-    rng = np.random.default_rng(43)
+    rng = default_rng(43)
     a, b, c = operands(words, rng, types, (8, 2, 3, 16), "near")
     c = run(a, b, np.zeros_like(c), types, model) ^ np.array(
         1 << (c.dtype.itemsize * 8 - 1), c.dtype
@@ -174,7 +175,7 @@ def test_f32_overflow_is_infinite_only_from_2_to_128():
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch, words):
     types = ("f16", "f16", "f32", "f32")
     model = model_for("sm_80", "f16", "f16", "f32")
-    rng = np.random.default_rng(47)
+    rng = default_rng(47)
     for shape in ((21, 3, 4, 16), (2, 24, 8, 16)):
         a, b, c = operands(words, rng, types, shape, "finite")
         whole = run(a, b, c, types, model)
@@ -186,7 +187,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch, words):
 def test_batch_axes_and_strides_do_not_show(words):
     types = ("bf16", "bf16", "f32", "f32")
     model = model_for("sm_90a", "bf16", "bf16", "f32")
-    a, b, c = operands(words, np.random.default_rng(53), types, (6, 4, 8, 16), "finite")
+    a, b, c = operands(words, default_rng(53), types, (6, 4, 8, 16), "finite")
     d = run(a, b, c, types, model)
     folded = run(*(x.reshape(2, 3, *x.shape[1:]) for x in (a, b, c)), types, model)
     assert np.array_equal(folded.reshape(d.shape), d)
@@ -229,7 +230,7 @@ def test_sums_below_the_normal_range_align_to_the_floor(element, reference):
     """Products around 2**-136 with c = 0, where the floor of 2**-133 decides the last bits."""
     model = model_for("sm_90a", element, element, "f32")
     types = (element, element, "f32", "f32")
-    rng = np.random.default_rng(59)
+    rng = default_rng(59)
 
     def operand(shape):
         value = np.ldexp(rng.random(shape) + 1, rng.integers(-72, -63, shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import NumericsError, dot_add, model_for
 
@@ -27,7 +28,7 @@ def run(a, b, c, a_type, b_type, **options):
 @pytest.mark.parametrize("a_type", ["s8", "u8", "s4", "u4"])
 @pytest.mark.parametrize("b_type", ["s8", "u8", "s4", "u4"])
 def test_wrap_and_clamp(a_type: str, b_type: str, satfinite: bool, reference):
-    rng = np.random.default_rng(71)
+    rng = default_rng(71)
     a = rng.integers(0, 256, (3, 2, 32), dtype=np.uint8)
     b = rng.integers(0, 256, (3, 32, 2), dtype=np.uint8)
     c = rng.integers(0, 1 << 32, (3, 2, 2), dtype=np.uint32)
@@ -52,7 +53,7 @@ def test_long_k_stays_exact():
 
 @pytest.mark.parametrize("operation", ["and", "xor"])
 def test_population_count(operation: str, reference):
-    rng = np.random.default_rng(73)
+    rng = default_rng(73)
     a = rng.integers(0, 2, (2, 3, 128), dtype=np.uint8)
     b = rng.integers(0, 2, (2, 128, 2), dtype=np.uint8)
     c = rng.integers(0, 1 << 32, (2, 3, 2), dtype=np.uint32)

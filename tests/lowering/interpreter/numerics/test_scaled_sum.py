@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.random import default_rng
 
 from tilewright.lowering.interpreter.numerics import (
     FORMATS,
@@ -65,7 +66,7 @@ def test_every_kind_and_scale(case, kind: str, scaled_dots):
 def test_scales_of_one_are_no_scales(case, words):
     """Exponents this near each other lose nothing, and the result is the exact one, unscaled."""
     _, a_type, b_type, scale_type, k, count = case
-    rng = np.random.default_rng(97)
+    rng = default_rng(97)
     a, b = words(rng, a_type, (4, 3, k), "near"), words(rng, b_type, (4, k, 3), "near")
     c = np.zeros((4, 3, 3), np.uint32)
     scale_a = np.full((4, 3, count), ONE[scale_type], np.uint8)
@@ -137,7 +138,7 @@ def test_a_block_is_exact_inside_and_cut_off_outside():
 
 def test_blocks_of_lanes_do_not_show(monkeypatch: pytest.MonkeyPatch, words):
     case = CASES[-1]
-    rng = np.random.default_rng(101)
+    rng = default_rng(101)
     for batch, m, n in ((21, 3, 4), (2, 24, 8)):
         shapes = ((batch, m, 64), (batch, 64, n)), ((batch, m, 4), (batch, 4, n))
         a, b = (words(rng, "e2m1", shape, "any") for shape in shapes[0])
