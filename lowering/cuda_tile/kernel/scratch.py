@@ -87,8 +87,8 @@ class Scratch:
         """Those up to which another CTA has room beside it."""
         self.sharers: int | None = None
         """The threads that meet at barriers, where they are not all of the CTA."""
-        self.copied = self.by_warps = False
-        """True where TMA has stored a tile, and what each warp has of it."""
+        self.copied = False
+        """True where TMA has stored a tile."""
         self.spare: float = 0
         """The bytes that stages leave."""
         self._plain, self._of_warps = (
@@ -211,34 +211,21 @@ class Scratch:
         line.take(count)
         return line.memref, line.address
 
-    def free_store_line(self, *, read: bool, by_warps: bool = False) -> None:
+    def free_store_line(self, *, read: bool) -> None:
         """Wait until the copies have `read` it, or are complete: of those that come first there
-        are none. A warp copies what it stores where it is done `by_warps`."""
-        emitter, self.by_warps = self.emitter, by_warps
+        are none."""
+        emitter = self.emitter
         fresh = not self.copied and emitter.block is emitter.straight
         self.copied = True
         if fresh:
             return
         self._wait_for_copies(read=read)
-        self.meet_to_store()
-
-    def meet_to_store(self) -> None:
-        """Wait for those with whom a thread stores."""
-        if self.by_warps:
-            self.emitter.add(sync.WarpSyncOp())
-        else:
-            self.barrier()
-
-    @property
-    def stores(self) -> SSAValue:
-        """True in the thread that copies what these have stored."""
-        lane = self.threads.bits(0, WARP_BITS) if self.by_warps else self.threads.number
-        return self.emitter.compare("eq", lane, 0)
+        self.barrier()
 
     def _wait_for_copies(self, *, read: bool) -> None:
         emitter = self.emitter
         flag = UnitAttr() if read else None
-        emitter.when(self.stores, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
+        emitter.when(self.threads.is_first, lambda: emitter.add(tma.BulkWaitGroupOp(0, read=flag)))
 
     def end(self) -> None:
         """Wait until copies have read the memory; they are complete when the kernel is."""

@@ -20,7 +20,6 @@ from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
-from tilewright.lowering.cuda_tile.kernel.threads import scaled
 from tilewright.passes.cuda_tile.analysis.cost_model import products_of
 from tilewright.passes.cuda_tile.analysis.find_late_store import writes_of
 from tilewright.passes.cuda_tile.analysis.remarks import remark
@@ -29,7 +28,7 @@ from tilewright.passes.cuda_tile.analysis.tensor_maps import (
     accesses_behind,
     boxed_store,
 )
-from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, TileLayout, dim_bits, gathered
+from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, dim_bits, gathered
 from tilewright.passes.cuda_tile.layouts.shared_order import SharedOrder
 from tilewright.passes.cuda_tile.layouts.warpgroup_layouts import TransposedLayouts
 
@@ -98,20 +97,10 @@ class _BoxedStore:
         products = kernel.table.products.values()
         if not any(isinstance(x, TransposedLayouts) and x.layout("C") == layout for x in products):
             self.rows = range(0)
-        self.warps = self._rows_of_warps()
         self.rounds, room = list[int](), kernel.scratch.store_room
         for bit in (*reversed(self.across), *reversed(self.rows)):
             if order.bytes >> len(self.rounds) > room and bit in layout.registers:
                 self.rounds.append(bit)
-
-    def _rows_of_warps(self) -> int:
-        """The bits of a warp's number, which is that of its rows, where warps store their own: of
-        attention whose CTAs take blocks in turn, where they would wait for each other."""
-        kernel, rows = self.kernel, self.layout.threads[WARP_BITS:]
-        outermost = next(bits for bits in dim_bits(self.access.op.view_type.tile_shape) if bits)
-        alone = len(kernel.stored) == 1 and kernel.emitter.block is not kernel.emitter.straight
-        own = alone and kernel.late_products.by_loop and [*rows] == [*outermost[-len(rows) :]]
-        return len(rows) if own else 0
 
     def store(self, elements: tuple[SSAValue, ...]) -> None:
         """Store the elements that the thread has."""
@@ -131,12 +120,12 @@ class _BoxedStore:
         turns = PartwiseElements(elements, kernel)
         for number, (place, own) in kernel.due(enumerate(zip(places, rounds, strict=True))):
             turns.load(own)
-            kernel.scratch.free_store_line(read=self.alone or number > 0, by_warps=bool(self.warps))
+            kernel.scratch.free_store_line(read=self.alone or number > 0)
             kernel.scratch.store(base, kept, own, inside)
             kernel.emitter.add(wgmma_sync.FenceProxyAsyncOp(space="shared::cta"))
-            kernel.scratch.meet_to_store()
+            kernel.scratch.barrier()
             boxes = [corner for i, corner in enumerate(corners) if self._is_in(place, i)]
-            kernel.emitter.when(kernel.scratch.stores, partial(self._copy, line, boxes, place))
+            kernel.emitter.when(kernel.threads.is_first, partial(self._copy, line, boxes, place))
 
     def _order_in_round(self) -> SharedOrder:
         """Where elements of a round are: the bits that number rounds are left out."""
@@ -157,18 +146,10 @@ class _BoxedStore:
 
     def _copy(self, line: SSAValue, corners: list[list[SSAValue]], place: int) -> None:
         emitter, taken = self.kernel.emitter, [bit for bit in self.rows if bit in self.rounds]
-        row: SSAValue | int = gathered(place, self.rows)
-        map_ = self.kernel.tensor_map(self.access.part(self.axis, len(taken) + self.warps))
-        first = None
-        if self.warps:
-            extent = self.access.map_type.shape.data[self.axis].data
-            warp = emitter.resized(self.kernel.threads.bits(WARP_BITS, None), 32, None)
-            row = scaled(emitter, warp, extent >> self.warps)
-            first = scaled(emitter, row, self.access.box // extent)
+        row = gathered(place, self.rows)
+        map_ = self.kernel.tensor_map(self.access.part(self.axis, len(taken)))
         for i, corner in enumerate(corners):
             at = emitter.constant(i * self.access.box >> len(taken), None)
-            if first is not None:
-                at = emitter.binary("add", at, first)
             begin = [*corner]
             if row:
                 begin[self.axis] = emitter.binary("add", begin[self.axis], row)

@@ -134,21 +134,6 @@ def test_queries_of_blocks_in_turn_in_registers() -> None:
     assert ptx.count("fence.proxy.async.shared::cta") == 2
 
 
-def test_warps_store_their_rows_of_blocks_in_turn() -> None:
-    """Two warpgroups do not wait for each other between blocks, so that one multiplies while the
-    other computes weights: TMA stores what a warp has of a tile behind a barrier of that alone."""
-    text, matrices = attention(128, 128, 128, RISING), operands(384, 384, 128, 1)
-    args, options = arguments(matrices, 0), {"arch": "sm_90a"}
-    want = tw.interpret(text, "k", grid=(3, 1, 1), args=args, **options)[-1]
-    got = tw.interpret(
-        taken(text), "k", grid=(2, 1, 1), args=[*args, 3, 1, 1, 0, 3], level="ptx", schedule=3,
-        **options,
-    )[-1]  # fmt: skip
-    assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    blocks = tw.compile(taken(text), "sm_90a").ptx, tw.compile(text, "sm_90a").ptx
-    assert ["bar.sync 1, 256" in ptx for ptx in blocks] == [False, True]
-
-
 def in_blocks(text: str) -> str:
     """The kernel of gathered rows, 64 of them a block."""
     return text.replace(
