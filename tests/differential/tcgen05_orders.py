@@ -61,6 +61,7 @@ FILLED = f"""
   %q = memref.alloc() : {BARS}
   %s = memref.alloc() : {SOURCE}
   %four = cute_nvgpu.fragment.splat %word : i32 -> {FOUR}
+  %paired = cute_nvgpu.fragment.splat %word : i32 -> {FOUR}
   cute_nvgpu.fragment.store %four, %s[%t, %c0] : {FOUR}, {SOURCE}
   cute_nvgpu.fragment.store %four, %s[%t, %k4] : {FOUR}, {SOURCE}
   scf.if %first {{
@@ -173,7 +174,8 @@ class Tcgen05Text:
     def store(self, column: int, row: str = "%row", shape: str = "32x32b") -> None:
         """A store by all warps, of four registers."""
         at = f"%m[{row}, %k{column}] shape {shape} : {FOUR}, {CELLS}"
-        self.lines.append(f"  cute_nvgpu.tmem.store %four, {at}")
+        value = "%four" if shape == "32x32b" else "%paired"
+        self.lines.append(f"  cute_nvgpu.tmem.store {value}, {at}")
 
     def commit(self, issuer: str) -> str:
         """A commit to an mbarrier of its own, and the wait for it."""
