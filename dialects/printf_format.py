@@ -39,18 +39,18 @@ class FormatString:
     @staticmethod
     def of(op: Operation, text: str, values: Sequence[Attribute]) -> FormatString:
         """Read a format. Raises OpError where it does not fit values of these types."""
-        found = [match for match in _CONVERSION.finditer(text) if match[3] != "%"]
-        if len(found) != len(values):
-            reason = f"'{op.name}' expected {len(found)} values for its format, got {len(values)}"
+        conversions = [match for match in _CONVERSION.finditer(text) if match[3] != "%"]
+        if (count := len(conversions)) != len(values):
+            reason = f"'{op.name}' expected {count} values for its format, got {len(values)}"
             raise OpError(op, reason)
         types = list[str]()
-        for match, type_ in zip(found, values, strict=True):
+        for match, type_ in zip(conversions, values, strict=True):
             types.append(_read_as(op, type_, "s" if match[3] in _SIGNED else "u"))
             _check(op, match, types[-1], type_)
         return FormatString(text, tuple(types))
 
     def line(self, values: Sequence[Any], at: Callable[[int], str] | None = None) -> str:
-        """What is printed of values, with the text `at` an address."""
+        """Values as they are printed, with the text `at` an address."""
         rest = iter(values)
 
         def shown(match: re.Match[str]) -> str:
