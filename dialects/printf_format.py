@@ -40,10 +40,8 @@ class FormatString:
     def of(op: Operation, text: str, values: Sequence[Attribute]) -> FormatString:
         """Read a format. Raises OpError where it does not fit values of these types."""
         conversions = [match for match in _CONVERSION.finditer(text) if match[3] != "%"]
-        if len(conversions) != len(values):
-            reason = (
-                f"'{op.name}' expected {len(conversions)} values for its format, got {len(values)}"
-            )
+        if (count := len(conversions)) != len(values):
+            reason = f"'{op.name}' expected {count} values for its format, got {len(values)}"
             raise OpError(op, reason)
         types = list[str]()
         for match, type_ in zip(conversions, values, strict=True):
@@ -52,7 +50,7 @@ class FormatString:
         return FormatString(text, tuple(types))
 
     def line(self, values: Sequence[Any], at: Callable[[int], str] | None = None) -> str:
-        """The line that is printed of values, with the text `at` an address."""
+        """Values as they are printed, with the text `at` an address."""
         rest = iter(values)
 
         def shown(match: re.Match[str]) -> str:
