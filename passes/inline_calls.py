@@ -1,6 +1,7 @@
 """`inline-calls`: calls of device functions become their bodies."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, gpu
@@ -11,14 +12,15 @@ from xdsl.rewriter import BlockInsertPoint, InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.ancestors import ancestors, descendants, enclosing
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import functions
 from tilewright.dialects.ptx.calls import TrapOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
 from tilewright.dialects.ptx.instruction import content
-from tilewright.dialects.ptx.module_variables import GlobalAddressOp
-from tilewright.dialects.ptx.registers import ConstOp, LocalAddressOp, UndefOp
+from tilewright.dialects.ptx.module_variables import GlobalAddressOp, GlobalOp
+from tilewright.dialects.ptx.registers import ConstOp, LocalAddressOp, SharedAddressOp, UndefOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.dialects.ptx.types import B64
@@ -50,6 +52,14 @@ class InlineCallsPass(ModulePass):
                 _inline(call, ())
         for callee in callees:
             Rewriter.erase_op(callee, safe_erase=False)
+        shared = [one for one in descendants(op, GlobalOp) if one.shared is not None]
+        for variable in sorted(shared, key=lambda one: len(one.content)):  # the rest last
+            for kernel in descendants(op, EntryOp):
+                addresses = descendants(kernel, SharedAddressOp)
+                if named := [one for one in addresses if one.variable == variable.sym_name]:
+                    size, align = len(variable.content), variable.align.value.data
+                    _enlarge(kernel, named, "shared", "align", size, align)
+            Rewriter.erase_op(variable)
 
 
 def callee_of(call: Call) -> Function:
@@ -116,17 +126,19 @@ def _branch(call: Call, dest: Block, values: Sequence[SSAValue]) -> Operation:
     return cf.BranchOp(dest, *values)
 
 
-def _give_local_memory(kernel: EntryOp, callee: functions.FuncOp, body: Region) -> None:
-    """Let the body of a function have its local memory behind the kernel's."""
-    if callee.local is None:
-        return
-    align = content(callee.local_align) or 16
-    begin = -(-(content(kernel.local) or 0) // align) * align
-    for op in descendants(body, LocalAddressOp):
+def _enlarge(
+    kernel: EntryOp, ops: Sequence[Any], memory: str, aligned: str, size: int, align: int
+) -> None:
+    """Let addresses be behind the memory that a kernel has; where a launch says the size, they
+    have what is left."""
+    begin = -(-(content(getattr(kernel, memory)) or 0) // align) * align
+    for op in ops:
         op.offset = number(op.offset.value.data + begin)
-    kernel.local = number(begin + callee.local.value.data)
-    if align > (content(kernel.local_align) or 16):
-        kernel.local_align = callee.local_align
+        op.properties.pop("variable", None)
+    is_rest = memory == "shared" and size > STATIC_SHARED_LIMIT
+    setattr(kernel, memory, number(max(begin, size) if is_rest else begin + size))
+    if align > (content(getattr(kernel, aligned)) or 16):
+        setattr(kernel, aligned, number(align))
 
 
 def _free_stack(body: Region) -> None:
@@ -150,7 +162,10 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     body = callee.body.clone()
     nested, (entry, *others) = _calls(body), body.blocks
     if isinstance(callee, functions.FuncOp):
-        _give_local_memory(next(enclosing(call, EntryOp)), callee, body)
+        if callee.local is not None:
+            kernel, local = next(enclosing(call, EntryOp)), descendants(body, LocalAddressOp)
+            size, align = callee.local.value.data, content(callee.local_align) or 16
+            _enlarge(kernel, local, "local", "local_align", size, align)
         _free_stack(body)
     returned = entry.last_op
     if not others and isinstance(returned, _RETURNS):

@@ -30,11 +30,12 @@ from tilewright.dialects.ptx.types import RegType, reg
 
 
 class SharedPlace(NamedTuple):
-    """A place in the kernel's shared memory, which the text calls by its symbol; a `local` one in
-    the memory of the thread."""
+    """A place in the kernel's shared memory, which the text calls by its symbol, or in a `variable`
+    of the module; a `local` one in the memory of the thread."""
 
     offset: int
     local: bool = False
+    variable: str = ""
 
 
 Item: TypeAlias = SSAValue | int | str | SharedPlace

@@ -1,4 +1,4 @@
-"""Variables of a module, in global memory or in that of constants. PTX ISA 5.1.3, 5.1.4 and 5.4."""
+"""Variables of a module, in global, constant or shared memory. PTX ISA 5.1.3, 5.1.4, 5.1.7, 5.4."""
 
 import struct
 from typing import ClassVar
@@ -19,7 +19,7 @@ from xdsl.utils.hints import isa
 
 from tilewright.dialects.ancestors import symbol, symbol_table
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import MOV
-from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
+from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT, is_alignment
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.ptx.functions import FUNCTIONS, addressed
 from tilewright.dialects.ptx.identifiers import why_no_identifier
@@ -41,11 +41,13 @@ def content_of(octets: DenseIntOrFPElementsAttr) -> bytes:
 class GlobalOp(FieldsOp):
     """An array of bytes, and what it holds before a kernel runs: `.global .align 16 .b8 g[2] =
     {1, 2};`. `names` are variables whose generic addresses are added to words of 64 bits, by the
-    number of the word.
+    number of the word. One in `shared` memory holds nothing, and one larger than the static limit
+    has the size that a launch says.
 
     ```mlir
     ptx.global @g align 16 dense<[1, 2]> : tensor<2xi8>
     ptx.global @p align 8 names {"0" = "g"} dense<0> : tensor<8xi8>
+    ptx.global @s shared align 4 dense<0> : tensor<512xi8>
     ```
     """
 
@@ -53,12 +55,14 @@ class GlobalOp(FieldsOp):
     align = prop_def(NUMBER)
     octets = prop_def(DenseIntOrFPElementsAttr)
     constant = opt_prop_def(UnitAttr)
+    shared = opt_prop_def(UnitAttr)
     names = opt_prop_def(DictionaryAttr)
 
     traits = traits_def(SymbolOpInterface())
 
     assembly_format = (
-        "$sym_name (`constant` $constant^)? `align` $align (`names` $names^)? $octets attr-dict"
+        "$sym_name (`constant` $constant^)? (`shared` $shared^)? `align` $align"
+        " (`names` $names^)? $octets attr-dict"
     )
 
     def verify_(self) -> None:
@@ -69,6 +73,8 @@ class GlobalOp(FieldsOp):
         if not is_alignment(align):
             raise self.fail(f"bytes aligned to a power of two of 31 bits, got {align}")
         size = len(self.content)
+        if self.shared is not None and any(self.content):
+            raise self.fail("no content of a variable in shared memory")
         if self.names is not None and len(self.named) != len(self.names.data):
             raise self.fail(f'names of words by their numbers, as {{"0" = "g"}}, got {self.names}')
         for word, name in self.named.items():
@@ -90,7 +96,7 @@ class GlobalOp(FieldsOp):
     def text(self) -> str:
         """The declaration."""
         content = self.content
-        space = ".global" if self.constant is None else ".const"
+        space = ".shared" if self.shared else ".const" if self.constant else ".global"
         head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
         functions = {
             word: name for word, name in _by_word(self.attributes.get(FUNCTIONS)).items()
@@ -107,6 +113,8 @@ class GlobalOp(FieldsOp):
             head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",
                                 f".u64 {self.sym_name.data}[{len(numbers)}]")  # fmt: skip
             return f"{head} = {{{', '.join(words)}}};\n"
+        if self.shared is not None and len(content) > STATIC_SHARED_LIMIT:
+            head = f".extern {head.partition('[')[0]}[]"
         if not any(content):
             return f"{head};\n"
         rows = (content[i : i + _ROW_BYTES] for i in range(0, len(content), _ROW_BYTES))

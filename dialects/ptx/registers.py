@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -30,7 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, SharedPlace
+from tilewright.dialects.ptx.instruction import PtxOp, RowOp, SharedPlace, content
 from tilewright.dialects.ptx.types import B32, B64, KINDS, RegType, reg
 
 SPECIAL_REGISTERS = (
@@ -184,19 +185,22 @@ class TimeOp(RowOp):
 
 @fields_op("ptx.shared_address", MOV["u32"])
 class SharedAddressOp(MoveOp):
-    """An address in the kernel's shared memory, by its offset in bytes: `mov.u32 d, smem+256`.
+    """An address in the kernel's shared memory, or in a variable of the module there, by its offset
+    in bytes: `mov.u32 d, smem+256`.
 
     ```mlir
     %0 = ptx.shared_address 256
+    %1 = ptx.shared_address 4 variable "s"
     ```
     """
 
     offset = prop_def(NUMBER)
+    variable = opt_prop_def(StringAttr)
     result = result_def(B32)
 
     @property
     def source(self) -> SharedPlace:
-        return SharedPlace(self.offset.value.data)
+        return SharedPlace(self.offset.value.data, variable=content(self.variable) or "")
 
     def verify_(self) -> None:
         if not 0 <= (offset := self.offset.value.data) < 1 << 32:

@@ -59,7 +59,7 @@ def _check_verified(op: PtxOp | GlobalOp) -> None:
 def _check_body(entry: EntryOp | FuncOp, shapes: Shapes) -> None:
     own = kept(Shapes, entry.body) or shapes_of(entry)
     for op in () if isinstance(entry, EntryOp) and entry.shared.value.data else own:
-        if isinstance(op, SharedAddressOp):
+        if isinstance(op, SharedAddressOp) and op.variable is None:
             raise OpError(op, f"'{op.name}' expected a kernel with shared memory, got "
                               f"@{entry.sym_name.data} without")  # fmt: skip
     last = {block.last_op for block in entry.body.blocks}

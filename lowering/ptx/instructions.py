@@ -159,6 +159,8 @@ class InstructionPrinter:
 
     def place(self, place: SharedPlace) -> str:
         """The symbol that a place is in, and the bytes from there on."""
+        if place.variable:
+            return f"{place.variable}+{place.offset}" if place.offset else place.variable
         start = 0 if place.local else max(at for at in self.shared if at <= place.offset)
         name, offset = self.local if place.local else self.shared[start], place.offset - start
         return f"{name}+{offset}" if offset else name

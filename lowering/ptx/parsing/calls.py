@@ -18,10 +18,12 @@ def _call(mnemonic: str) -> ReadingRule:
     def rule(reader: Reader, text: str) -> None:
         match = CALL.fullmatch(text)
         callee = None if match is None else reader.callees.get(match[2])
-        if match is None or callee is None or (function := callee.function) is None:
+        if match is None or callee is None:
             raise reader.fail(
                 f"expected a call of a function of the text, got {' '.join(text.split())}"
             )
+        if (function := callee.read(callee)) is None:
+            raise reader.fail(f"expected no recursion, got a call of {callee.name} in itself")
         results, given = passed(match, callee, reader.scope, reader.position)
         values = [reader.take(match[4], "b64")] if match[4] else []
         values += read_parts(reader, given, parts_of(function.parameters))

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from xdsl.ir import Block, SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.frozen import entity, factory
-from tilewright.lowering.ptx.parsing.names import Names, Symbol
+from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import ReadingRule
-from tilewright.lowering.ptx.parsing.signatures import CALL, Callee, passed, signature, types_of
+from tilewright.lowering.ptx.parsing.signatures import Callee, signature, types_of
 from tilewright.lowering.ptx.parsing.ssa import Variable
 from tilewright.lowering.ptx.parsing.statements import NAMES, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.tables import without_tables
 
-_FLOW = frozenset(("bra", "ret", "exit", "call"))
+_FLOW = frozenset(("bra", "ret", "exit"))
 _ELEMENT = re.compile(r"[\w$]\[")
 _TRY_WAIT = "mbarrier.try_wait.parity."
 
@@ -100,14 +99,13 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 class Flow:
     """The parts of a kernel, in the order of the text. `is_guarded` says of a mnemonic that its op
     takes a predicate: other instructions have a block of their own under one. `declare` makes a
-    declaration known in a scope; calls become the bodies of `callees`."""
+    declaration known in a scope; `callees` are the functions that are called."""
 
     is_guarded: Callable[[str], bool]
     declare: Callable[[PtxStatement, Names], None]
     callees: dict[str, Callee]
     parts: list[BodyPart] = factory(lambda: [BodyPart()])
     _branches: list[tuple[BodyPart, str, Names]] = factory(list)
-    _calls: list[tuple[Callee, Block]] = factory(list)
     _has_vectors: bool = False
     _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None
 
@@ -163,14 +161,6 @@ class Flow:
                     f"expected a label of the function, got {name}", part.ending[0].position
                 )
 
-    def _start(self, block: Block | None = None) -> BodyPart:
-        """Begin a part that the one before may go on at."""
-        last, part = self.parts[-1], BodyPart() if block is None else BodyPart(block)
-        if last.is_open:
-            last.following = part.block
-        self.parts.append(part)
-        return part
-
     def _label(self, statement: PtxStatement, scope: Names, *, is_target: bool) -> None:
         part, name = self.parts[-1], statement.text
         begins = len(self.parts) > 1 and not part.statements and not part.block.name_hint
@@ -178,7 +168,10 @@ class Flow:
             part.statements.append((statement._replace(name=".label"), scope))
             return
         if not begins:
-            part = self._start()
+            last, part = part, BodyPart()
+            if last.is_open:
+                last.following = part.block
+            self.parts.append(part)
         scope.labels[name] = part.block
         part.block.name_hint = name.lstrip("$%")
         self._guarded = None
@@ -191,25 +184,15 @@ class Flow:
             self._branches.append((part, statement.text, scope))
             self._end(statement, scope)
         elif name in ("ret", "exit"):
-            if name == "ret" and self._calls:
-                part.then = self._calls[-1][1]
-            elif statement.guard:
+            if statement.guard:
                 exit = BodyPart(ending=(statement._replace(guard=""), scope))
                 part.then = exit.block
                 self._end(statement, scope)
                 self.parts.insert(-1, exit)
                 return
             self._end(statement, scope)
-        elif statement.guard and (name == "call" or not self.is_guarded(statement.name)):
+        elif statement.guard and not self.is_guarded(statement.name):
             self._under(statement, scope)
-        elif (
-            name == "call"
-            and (call := CALL.fullmatch(statement.text))
-            and (callee := self.callees.get(call[2])) is not None
-            and callee.statements is not None
-            and callee.function is None
-        ):
-            self._call(statement, call, callee, callee.statements, scope)
         else:
             part.statements.append((statement, scope))
 
@@ -241,13 +224,6 @@ class Flow:
         inside.following = after.block
         self.parts += (inside, after)
         self._guarded = guard, scope, inside, after
-        if plain.name.startswith("call"):
-            self.parts.pop()
-            inside.following = None
-            self._instruction(plain, scope)
-            self._start(after.block)
-            self._guarded = None
-            return
         inside.statements.append((plain, scope))
         self._keep_guard(guard, plain)
 
@@ -255,51 +231,3 @@ class Flow:
         """The block is closed where an instruction may write its guard."""
         if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
             self._guarded = None
-
-    def _call(
-        self, statement: PtxStatement, call: re.Match[str], callee: Callee,
-        body: Sequence[PtxStatement], scope: Names,
-    ) -> None:  # fmt: skip
-        """Add the body of a function in place of its call."""
-        if any(callee is other for other, _ in self._calls):
-            raise PtxError(
-                f"expected no recursion, got a call of {callee.name} in itself", statement.position
-            )
-        results, inputs = passed(call, callee, scope, statement.position)
-        outer = scope
-        while outer.outer is not None and outer.outer.outer is not None:
-            outer = outer.outer
-        inner, before, after = Names(outer.outer), list[PtxStatement](), list[PtxStatement]()
-        for place, (name, declared) in enumerate(
-            zip((*results, *inputs), callee.parameters, strict=True)
-        ):
-            parameter, type_, known = declared["name"], declared["type"], scope.find(name)
-            is_result, is_register = place < len(results), declared[0].startswith(".reg")
-            if isinstance(known, Symbol) or (known and is_result and is_register):
-                inner.names[parameter] = known
-                continue
-            # A register is given by its value: the function may write its own.
-            self.declare(callee.declared(declared), inner)
-            if known is not None:
-                inner.names[name := f"%$given{place}"] = known
-            if is_register:
-                move = f"mov.{REGISTER_OF.get(type_, type_)}", f"{parameter}, {name}"
-            elif is_result:
-                move = f"ld.param.{type_}", f"{name}, [{parameter}]"
-            else:
-                move = f"st.param.{type_}", f"[{parameter}], {name}"
-            (after if is_result else before).append(
-                PtxStatement("instruction", statement.position, *move)
-            )
-        following = BodyPart()
-        self._start()
-        self._calls.append((callee, following.block))
-        for one in before:
-            self._instruction(one, inner)
-        self.add(body, inner)
-        self._calls.pop()
-        if self.parts[-1].is_open:
-            self.parts[-1].following = following.block
-        self.parts.append(following)
-        for one in after:
-            self._instruction(one, inner)

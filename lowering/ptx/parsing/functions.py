@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from math import gcd
 from operator import itemgetter
 from typing import Any
 
@@ -37,8 +38,7 @@ class FunctionReading(KernelReading):
     _returns: Sequence[StringAttr] = ()
 
     def function(self) -> FuncOp:
-        """The function. Raises PtxError for one that can only be a part of its callers: what is
-        passed is not in parts, or it has variables in shared memory."""
+        """The function. Raises PtxError."""
         callee, self._scope = self.callee, Names(self.outer)
         for declared in callee.parameters:
             self._declare(callee.declared(declared), self._scope)
@@ -79,8 +79,6 @@ class FunctionReading(KernelReading):
             assert known is not None
             given[known] = first.insert_arg(part.register, len(first.args))
         region, reader = self._read(flow.parts, self._scope, given)
-        if reader.memory.addresses:
-            raise self._fail(f"expected no shared memory of a function, got {callee.name}")
         if reader.local.end:
             properties["local"] = number(reader.local.end)
             properties["local_align"] = number(reader.local.align)
@@ -97,7 +95,8 @@ class FunctionReading(KernelReading):
 
     def _passed(self, declared: re.Match[str]) -> StringAttr:
         """The type of a variable that is passed: of bytes with the parts that the function loads or
-        stores, the widest where one is in another."""
+        stores, the widest where one is in another; where it has none, of all that it returns, or
+        passes elsewhere."""
         name, size, align = declared.group("name", "size", "align")
         number_, width = _number(declared["type"])
         accessed = sorted(
@@ -113,10 +112,11 @@ class FunctionReading(KernelReading):
                 if not all(apart):
                     raise self._fail(f"expected parts of {name} that are apart")
                 parts.append((width_, start, type_))
-        if not parts:
-            raise self._fail(f"expected parts of {name}")
-        words = " ".join(f"{type_}+{start}" for _, start, type_ in sorted(parts, key=itemgetter(1)))
-        return StringAttr(f"bytes{int(size) * width}_{align or width} {words}")
+        if not parts and (self.callee.statements is None or declared in self.callee.results):
+            unit = gcd(int(size) * width, int(align or width), 8)
+            parts = [(unit, start, f"b{8 * unit}") for start in range(0, int(size) * width, unit)]
+        words = (f" {type_}+{start}" for _, start, type_ in sorted(parts, key=itemgetter(1)))
+        return StringAttr(f"bytes{int(size) * width}_{align or width}{''.join(words)}")
 
 
 def _number(type_: str) -> tuple[str, int]:

@@ -241,6 +241,7 @@ class KernelReading:
         list_accumulators(order)
         conditions = {part: self._fill(reader, part) for part in order}
         ssa.close()
+        self.variables.share(reader.memory, self.source.location, every=self.EXIT is ExitOp)
         for variables in (reader.memory, reader.local):
             variables.place()
         ends = _threaded(edges, parts)

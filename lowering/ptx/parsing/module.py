@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -82,16 +81,17 @@ class _ModuleReading:
         return [*(one for one in known if not one.body.blocks), *own]
 
     def _keep(self) -> None:
-        """Let calls of addresses be calls, if all functions that they may be of are functions by
-        themselves, and those of one prototype pass the same parts."""
+        """Let calls of addresses be calls, if all functions of one prototype pass the same
+        parts."""
         passed = dict[str, object]()
         taken = [callee for callee in self._callees.values() if callee.is_taken]
         for callee in taken:
             callee.is_kept = True
         for callee in taken:
-            types, function = str(types_of(signature(callee.head))), callee.function
-            parts = function and (function.parameters, function.returns)
-            if function is None or passed.setdefault(types, parts) != parts:
+            types, function = str(types_of(signature(callee.head))), callee.read(callee)
+            assert function is not None
+            parts = function.parameters, function.returns
+            if passed.setdefault(types, parts) != parts:
                 self._functions.clear()
                 for other in taken:
                     other.is_kept = False
@@ -168,15 +168,14 @@ class _ModuleReading:
         return True
 
     def _read(self, callee: Callee) -> FuncOp | None:
-        """A function by itself, where it is one; while it is read, it is none."""
+        """A function; while it is read, it is none. Raises PtxError."""
         if (name := callee.name) not in self._functions:
             self._functions[name] = None
             reading = FunctionReading(
                 self._source, callee.head, callee.statements or (), self._scope, self._callees,
                 self.variables, callee,
             )  # fmt: skip
-            with suppress(PtxError):
-                function = reading.function()
-                del self._functions[name]
-                self._functions[name] = function
+            function = reading.function()
+            del self._functions[name]
+            self._functions[name] = function
         return self._functions[name]

@@ -43,9 +43,9 @@ def types_of(head: re.Match[str] | None) -> list[list[tuple[str, str | None]]]:
 
 @entity
 class Callee:
-    """A function that is called: its head, its statements, if it has a body, how it is read, its
-    results and parameters, and whether its address is taken, and calls of it are `kept`. It is a
-    `function` by itself, or its body takes the place of calls."""
+    """A function that is called: its head, its statements, if it has a body, how it is read, None
+    while that is so, its results and parameters, and whether its address is taken, and calls of it
+    are `kept`."""
 
     name: str
     head: PtxStatement
@@ -55,11 +55,6 @@ class Callee:
     inputs: Sequence[re.Match[str]]
     is_taken: bool = True
     is_kept: bool = False
-
-    @property
-    def function(self) -> FuncOp | None:
-        """The function by itself, where it is one."""
-        return self.read(self)
 
     @property
     def parameters(self) -> Sequence[re.Match[str]]:

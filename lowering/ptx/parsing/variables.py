@@ -13,11 +13,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.ptx.functions import FUNCTIONS
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
-from tilewright.lowering.ptx.parsing.reader import constant_bits
+from tilewright.lowering.ptx.parsing.reader import Variables, constant_bits
 from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 
 _VARIABLES = re.compile(
@@ -43,11 +44,12 @@ _LARGEST = 1 << 30
 
 @frozen
 class ModuleVariables:
-    """The variables that the kernels of a module share, those that bodies declare too, and what is
-    in each before one runs."""
+    """The variables that the kernels of a module share, those that bodies declare too, their
+    names, and which are `shared` memory of functions."""
 
     ops: list[GlobalOp] = factory(list)
-    contents: dict[str, bytes] = factory(dict)
+    names: set[str] = factory(set)
+    shared: set[Symbol] = factory(set)
 
     def declare(
         self, statement: PtxStatement, scope: Names, location: Callable[[int], LocationAttr], *,
@@ -68,12 +70,33 @@ class ModuleVariables:
             )
         return True
 
+    def share(
+        self, memory: Variables, location: Callable[[int], LocationAttr], *, every: bool
+    ) -> None:
+        """Let `every` address in shared memory, or that of a variable which a function has or,
+        beside such, a launch says the size of, be one of a variable of the module."""
+        for address in memory.addresses[:]:
+            symbol, offset, op = address
+            if not every and symbol not in self.shared and (symbol.size or not self.shared):
+                continue
+            name = StringAttr(symbol.name)
+            if symbol not in self.shared:
+                self.shared.add(symbol)
+                type_ = TensorType(i8, [symbol.size or memory.limit])
+                octets = DenseIntOrFPElementsAttr.from_list(type_, [0])
+                self.ops.append(made := GlobalOp(name, symbol.align, octets, shared=True))
+                made.location = location(symbol.position)
+            op.properties |= {"offset": number(offset), "variable": name}
+            memory.addresses.remove(address)
+
     def _declare(
         self, statement: PtxStatement, match: re.Match[str], named: re.Match[str], scope: Names,
         location: Callable[[int], LocationAttr], *, inside: bool,
     ) -> None:  # fmt: skip
         symbol = _symbol_of(match, named, statement.position)
         scope.names[symbol.name] = symbol
+        if inside and symbol.space in ("global", "const", "shared"):
+            symbol.name = f"{symbol.name}_{statement.position}"
         words = [word.strip() for word in re.split(r"[{},]", named["content"] or "")]
         words = [word for word in words if word]
         if symbol.space not in ("global", "const"):
@@ -81,10 +104,8 @@ class ModuleVariables:
                 what = f"expected content of module variables alone, got that of {symbol.name}"
                 raise PtxError(what, statement.position)
             return
-        if inside:
-            symbol.name = f"{symbol.name}_{statement.position}"
-            if symbol.name in self.contents:
-                return  # A function may be read by itself, and as a part of its callers.
+        if inside and symbol.name in self.names:
+            return  # A function may be read again.
         if symbol.size is None and words and named["extents"].count("[") == 1:
             symbol.size = symbol.element * len(words)
         if symbol.size is None:
@@ -94,7 +115,7 @@ class ModuleVariables:
             raise PtxError(what, statement.position)
         names, functions = dict[str, Attribute](), dict[str, Attribute]()
         content = _content(statement, match["type"], words, symbol.size, scope, names, functions)
-        self.contents[symbol.name] = content
+        self.names.add(symbol.name)
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
         op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,

@@ -123,14 +123,90 @@ def test_what_runs_and_is_checked_has_no_calls() -> None:
     assert "local 32 align 8" in str(module)
 
 
-def test_what_no_function_is_alone_is_a_part_of_the_kernel() -> None:
-    """The offset of a variable in shared memory is the kernel's."""
-    inside = ".shared .b32 s; .reg .b32 %q; mov.u32 %q, s; add.s32 %r3, %r3, %q;"
-    text = FUNCTIONS.replace("mov.u64 %rd1, depot;", f"mov.u64 %rd1, depot; {inside}") + KERNEL
-    again = module_text(parse_module(text))
-    assert again.count(".func ") == 1 and "twice" in again and "parts" not in again
+SHARED = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.shared .align 4 .b8 module[4];
+.extern .shared .align 16 .b8 dynamic[];
+.func (.param .b32 out) count(.param .b32 in)
+{
+  .shared .align 4 .b8 own[4]; .reg .pred %p<2>; .reg .b32 %r<6>;
+  ld.param.b32 %r1, [in];
+  setp.ne.s32 %p1, %r1, 0;
+  mov.b32 %r2, 0;
+  @%p1 ld.shared.b32 %r2, [own];
+  add.s32 %r2, %r2, %r1;
+  st.shared.b32 [own], %r2;
+  ld.shared.b32 %r3, [module];
+  ld.shared.b32 %r4, [dynamic+4];
+  add.s32 %r5, %r2, %r3;
+  add.s32 %r5, %r5, %r4;
+  st.param.b32 [out], %r5;
+  ret;
+}
+.func (.param .b32 out) start(.param .b32 in)
+{
+  .shared .align 4 .b8 own[4]; .reg .b32 %r<4>;
+  ld.param.b32 %r1, [in];
+  st.shared.b32 [own], %r1;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], 0;
+  call (b), count, (a);
+  st.param.b32 [a], 4;
+  call (b), count, (a);
+  ld.param.b32 %r2, [b]; }
+  ld.shared.b32 %r3, [own];
+  add.s32 %r2, %r2, %r3;
+  st.param.b32 [out], %r2;
+  ret;
+}
+.visible .entry k(.param .u64 p)
+{
+  .shared .align 8 .b8 own[8]; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p];
+  st.shared.b32 [own+4], 1000;
+  st.shared.b32 [module], 100;
+  st.shared.b32 [dynamic+4], 10000;
+  { .param .b32 a; .param .b32 b;
+  st.param.b32 [a], 3;
+  call (b), start, (a);
+  ld.param.b32 %r1, [b];
+  st.param.b32 [a], 5;
+  call (b), count, (a);
+  ld.param.b32 %r2, [b]; }
+  ld.shared.b32 %r3, [own+4];
+  st.global.v2.b32 [%rd1], {%r1, %r2};
+  st.global.b32 [%rd1+8], %r3;
+  ret;
+}
+"""
+
+
+def test_shared_variables_of_functions_are_of_the_module() -> None:
+    """They are one for all calls, behind those that a kernel alone names."""
+    module = parse_module(SHARED)
+    again = module_text(module)
+    assert again.count(".func ") == 2 and again.count("\n.shared ") == 4
+    assert ".shared .align 4 .b8 module[4];\n" in again
+    assert ".extern .shared .align 16 .b8 dynamic[];\n" in again
     assert assemble(again, "sm_80").ok
-    assert run(text) == run(again) == expected()
+    for one in (SHARED, again, str(module), str(verified(SHARED)[0])):
+        given = np.zeros(3, np.int32)
+        [result] = tw.interpret(one, grid=(1,), block=(1,), args=[given], arch="sm_80")
+        assert result.tolist() == [10107, 10109, 1000]
+
+
+def test_bytes_that_no_part_is_known_of_are_words() -> None:
+    """Of what a function elsewhere takes, and of what one that does not return would."""
+    taken = ".param .align 8 .b8 in[16]"
+    head = FUNCTIONS.partition(".func (.param .align 8 .b8 out[16]) parts(")[0]
+    declared = f".extern .func (.param .align 8 .b8 out[16]) parts({taken}, .param .b32 which);\n"
+    kernel = KERNEL.replace("st.param.b32 [a+8], 258;\n  st.param.b32 [a+12], %r1;",
+                            "st.param.v2.b32 [a+8], {258, %r1};")  # fmt: skip
+    again = module_text(parse_module(f"{head}{declared}{kernel}"))
+    assert "st.param.b64 [parts_given0+0]" in again and "[parts_given0+8]" in again
+    assert assemble(again, "sm_80", options=["-c"]).ok
 
 
 @pytest.mark.parametrize(
@@ -219,10 +295,15 @@ def test_calls_of_addresses_come_back() -> None:
         assert result.tolist() == [0, -2, -1, 0]
 
 
-def test_what_no_function_is_alone_is_compared() -> None:
-    """Its address is a number, and so are those of all others."""
-    text = FUNCTIONS + INDIRECT.replace("sub.s32", ".shared .b32 s; st.shared.b32 [s], 0;\nsub.s32")
-    again = module_text(parse_module(text))
+def test_calls_of_functions_that_take_other_parts_are_compared() -> None:
+    """Their addresses are numbers, and so are those of all others."""
+    text = FUNCTIONS + INDIRECT
+    for name in ("twice", "less"):
+        text = text.replace(f"{name}(.param .b32 in)", f"{name}(.param .align 4 .b8 in[4])")
+    text = text.replace("(.param .b32 _);", "(.param .align 4 .b8 _[4]);")
+    text = text.replace("{ .param .b32 a;", "{ .param .align 4 .b8 a[4];")
+    before, _, after = text.rpartition("ld.param.b32 %r1, [in];")
+    again = module_text(parse_module(f"{before}ld.param.u8 %r1, [in];{after}"))
     assert "called:" not in again and "twice;" not in again and "trap" in again
     assert assemble(again, "sm_80").ok
     given = np.zeros(4, np.int32)
