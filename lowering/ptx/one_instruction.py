@@ -17,6 +17,7 @@ _PLACE = re.compile(r"([%=])(\d+)")
 _NEEDS = (
     (re.compile(r"(set|cvt)\..*bf16"), needs("sm_90 7.8")),
     (re.compile(r"lop3\.(and|or)"), needs("sm_70 8.2")),
+    (re.compile(r"(min|max)\..*abs"), needs("sm_100 8.8")),
     (re.compile(r"set\..*[us]\d\d\.f16"), needs("sm_70 6.5")),
 )
 """The targets and versions of instructions that need more than their ops. PTX ISA 9.7.7.1."""

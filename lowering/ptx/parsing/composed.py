@@ -113,6 +113,14 @@ the results, `more` what there is from the third on. What gives a result that th
 is none."""
 
 
+def alone(mnemonic: str) -> str:
+    """The one instruction that a mnemonic of the table is read as; itself where there is none."""
+    for pattern, lines in COMPOSED:
+        if len(lines) == 1 and (match := pattern.fullmatch(mnemonic)) is not None:
+            return match.expand(lines[0]).split()[0]
+    return mnemonic
+
+
 @composes
 def composed(mnemonic: str) -> ReadingRule | None:
     """The rule of a mnemonic of the table, or of a conversion to an integer of the same width."""
