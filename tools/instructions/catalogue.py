@@ -1,5 +1,6 @@
 """Every instruction of the lattice: by row, and by mnemonic."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -7,8 +8,7 @@ from tilewright.dialects.cute_nvgpu.atoms import lookup
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import canonical_wgmma
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
-from tilewright.lowering.ptx.parsing.composed import alone
-from tilewright.lowering.ptx.parsing.spellings import normal
+from tilewright.lowering.ptx.parsing.spellings import SIGNED_SELP, normal
 from tilewright.tools.instructions import matrix_copy, mma, plain, tmem, umma, wgmma, wmma
 from tilewright.tools.instructions.listing import Listing, Lists
 
@@ -54,7 +54,7 @@ def canonical(mnemonic: str) -> str:
         return canonical_wgmma(mnemonic)
     if mnemonic.startswith("tcgen05.") or mnemonic in listings():
         return mnemonic
-    if (spelled := alone(normal(mnemonic))) in listings():
+    if (spelled := normal(re.sub(*SIGNED_SELP, mnemonic))) in listings():
         return spelled
     if "shared::cta" in mnemonic:
         words = mnemonic.split(".")

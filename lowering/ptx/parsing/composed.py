@@ -11,6 +11,7 @@ from tilewright.lowering.ptx.one_instruction import mark
 from tilewright.lowering.ptx.parsing.instructions import composes, pieces, resizing, rule_of
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
+from tilewright.lowering.ptx.parsing.spellings import SIGNED_SELP
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
 
 _SET = r"set(\.\w+(?:\.and|\.or|\.xor)?(?:\.ftz)?)\."
@@ -48,7 +49,7 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
         (_SET + r"f32\.((?!b?f16)\w+)", r"setp\1.\2 s, {rest}", "selp.f32 {0}, 1.0, 0.0, s"),
         (_SET + r"f16\.((?!\w+x2|bf16)\w+)", r"setp\1.\2 s, {rest}", "selp.b16 {0}, 0x3C00, 0, s"),
         (_SET + r"bf16\.((?!\w+x2)\w+)", r"setp\1.\2 s, {rest}", "selp.b16 {0}, 0x3F80, 0, s"),
-        (r"selp\.s(\d+)", r"selp.b\1 {0}, {rest}"),
+        (SIGNED_SELP[0], f"{SIGNED_SELP[1]} {{0}}, {{rest}}"),
         (r"slct\.ftz(\.\w+)\.f32", "cvt.ftz.f32.f32 f, {3}", r"slct\1.f32 {0}, {1}, {2}, f"),
         (r"mad(24)?\.hi\.sat\.s32", r"mul\1.hi.s32 x, {1}, {2}", "add.sat.s32 {0}, x, {3}"),
         *(  # 9.7.18.2
@@ -111,14 +112,6 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
 """Mnemonics, and the instructions of their operands: `also` is the second result, `rest` all behind
 the results, `more` what there is from the third on. What gives a result that the text leaves out
 is none."""
-
-
-def alone(mnemonic: str) -> str:
-    """The one instruction that a mnemonic of the table is read as; itself where there is none."""
-    for pattern, lines in COMPOSED:
-        if len(lines) == 1 and (match := pattern.fullmatch(mnemonic)) is not None:
-            return match.expand(lines[0]).split()[0]
-    return mnemonic
 
 
 @composes

@@ -15,6 +15,8 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
 _BOX = r"cp\.async\.bulk\.tensor\.\dd"
+SIGNED_SELP = r"selp\.s(\d+)", r"selp.b\1"
+"""The one that is another to every rule, but is written as it was: its numbers have a sign."""
 SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
