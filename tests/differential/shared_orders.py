@@ -4,21 +4,16 @@ something does, on some schedule."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from checked_program import CheckedProgram
 from draw import Draw
 from hazard_kernels import BOXES, HEAD, MAP, SMEM, SYNC, WARP_SYNC
-from run_levels import LEVELS
-from without_checks import without_checks
 
 import tilewright as tw
-from tilewright.passes.check_hazards import CheckHazardsPass
-from tilewright.pipeline import run_pipeline, verified
-from tilewright.source.diagnostic import OpError
-from tilewright.source.parsing import default_context
 
 THREADS, SCHEDULES = 64, (None, 1, 2)
 RING = f"memref<16xi64, {SMEM}>"
@@ -180,48 +175,12 @@ class Statements:
 
 
 @dataclass(frozen=True)
-class SharedOrders:
-    """A program, whose static answer at either level is that of its runs."""
+class SharedOrders(CheckedProgram):
+    arch, threads, unproven, schedules = "sm_90a", THREADS, "warn", SCHEDULES
 
-    text: str
-
-    def refused(self, level: str) -> str | None:
-        """What the static check says; the empty word where it proves nothing."""
-        module, source = verified(self.text, "k.mlir")
-        if level == "ptx":
-            with without_checks():
-                run_pipeline(module, "sm_90a", source)
-        try:
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                CheckHazardsPass().apply(default_context(), module)
-        except OpError as error:
-            return error.message
-        return "" if said else None
-
-    def fault(self) -> str | None:
-        """What the interpreter says, on some schedule."""
-        for schedule in SCHEDULES:
-            arguments = [np.zeros(512, np.int32),
-                         tw.TensorMap(np.zeros((256, 16), np.int32), box=(8, 16))]  # fmt: skip
-            try:
-                with without_checks():
-                    tw.interpret(
-                        self.text, level="atom", grid=(1,), block=(THREADS,), arch="sm_90a",
-                        args=arguments, schedule=schedule, name="k.mlir",
-                    )  # fmt: skip
-            except tw.ExecutionError as error:
-                return str(error)
-        return None
-
-    def difference(self) -> str | None:
-        fault = self.fault()
-        for level in LEVELS:
-            said = self.refused(level)
-            if said != "" and (said is None) != (fault is None):
-                verb = "refuses what runs" if fault is None else "accepts what does not run"
-                return f"the check {verb} at {level}"
-        return None
+    @property
+    def arguments(self) -> list[Any]:
+        return [np.zeros(512, np.int32), tw.TensorMap(np.zeros((256, 16), np.int32), box=(8, 16))]
 
 
 def shared_orders(draw: Draw) -> SharedOrders:

@@ -11,21 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
+from checked_program import CheckedProgram
 from draw import Draw
-from run_levels import LEVELS
 from tmem_kernels import AFTER, BARRIER, BEFORE, CELLS, SMEM, SYNC, WAIT_LOAD, WAIT_STORE, held
 from umma_images import Umma
 from umma_programs import atom_of, tile_and_view
 from wgmma_kernels import Tile
-from without_checks import without_checks
 
-import tilewright as tw
 from tilewright.dialects.cute_nvgpu.ops.umma import tensor_type
-from tilewright.passes.check_hazards import CheckHazardsPass
-from tilewright.pipeline import run_pipeline, verified
-from tilewright.source.diagnostic import OpError
-from tilewright.source.parsing import default_context
 
 F16 = ("f16", "f16", "f32")
 E4M3 = ("e4m3", "e4m3", "f32")
@@ -267,42 +260,8 @@ class Statements(Tcgen05Text):
 
 
 @dataclass(frozen=True)
-class Tcgen05Orders:
-    """A program, whose static answer at either level is that of its run."""
-
-    text: str
-
-    def refused(self, level: str) -> str | None:
-        """What the static check says, of what it cannot prove too."""
-        module, source = verified(self.text, "k.mlir")
-        if level == "ptx":
-            with without_checks():
-                run_pipeline(module, "sm_100a", source)
-        try:
-            CheckHazardsPass(unproven="error").apply(default_context(), module)
-        except OpError as error:
-            return error.message
-        return None
-
-    def fault(self, schedule: int | None = None) -> str | None:
-        """What the interpreter says."""
-        try:
-            with without_checks():
-                tw.interpret(
-                    self.text, level="atom", grid=(1,), block=(128,), arch="sm_100a",
-                    args=[np.zeros(1, np.int32)], schedule=schedule, name="k.mlir",
-                )  # fmt: skip
-        except tw.ExecutionError as error:
-            return str(error)
-        return None
-
-    def difference(self) -> str | None:
-        fault = self.fault() or self.fault(1)
-        for level in LEVELS:
-            if (self.refused(level) is None) != (fault is None):
-                verb = "refuses what runs" if fault is None else "accepts what does not run"
-                return f"the check {verb} at {level}"
-        return None
+class Tcgen05Orders(CheckedProgram):
+    arch, threads, unproven, schedules = "sm_100a", 128, "error", (None, 1)
 
 
 def tcgen05_orders(draw: Draw) -> Tcgen05Orders:

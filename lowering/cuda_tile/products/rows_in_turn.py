@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import makers
 from tilewright.dialects.cute_nvgpu.ops.fragment import ConcatOp, ExtractOp, FromElementsOp
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaWaitGroupOp
@@ -37,7 +38,7 @@ def take_rows_in_turn(
     first, last, end = (ops.index(op) for op in (waited, added, issued))
     complete = next(i for i in range(first, last) if isinstance(ops[i], WgmmaWaitGroupOp))
     later = _depending(_second_half(ops[:first]), ops[:first])
-    arguments = [op for op in later if any(isinstance(x, ExtractOp) for x in _needed(op))]
+    arguments = [op for op in later if any(isinstance(x, ExtractOp) for x in makers(op))]
     order = dict.fromkeys(ops[:complete], 0) | dict.fromkeys(later, 5)
     order |= dict.fromkeys(_behind(arguments, later), 1) | dict.fromkeys(arguments, 3)
     order |= dict.fromkeys(ops[complete : last + 1], 2)
@@ -46,7 +47,7 @@ def take_rows_in_turn(
     wanted = _behind([x.owner for x in weights if isinstance(x.owner, Operation)], behind)
     for op in (op for op in behind if op in wanted):
         if is_moved(op) and all(
-            x in early if x in behind else order.get(x) != 5 for x in _needed(op)
+            x in early if x in behind else order.get(x) != 5 for x in makers(op)
         ):
             early[op] = None
     order |= dict.fromkeys(early, 3)
@@ -85,7 +86,7 @@ def _depending(roots: Sequence[Operation], ops: Sequence[Operation]) -> dict[Ope
     """Those ops, and what depends on them."""
     depending = dict.fromkeys(roots)
     for op in ops:
-        if any(x in depending for x in _needed(op)):
+        if any(x in depending for x in makers(op)):
             depending[op] = None
     return depending
 
@@ -94,11 +95,7 @@ def _behind(roots: Sequence[Operation], among: dict[Operation, None]) -> dict[Op
     """Those ops, and what they need of some."""
     needed, pending = dict.fromkeys(roots), [*roots]
     while pending:
-        new = [x for x in _needed(pending.pop()) if x in among and x not in needed]
+        new = [x for x in makers(pending.pop()) if x in among and x not in needed]
         needed |= dict.fromkeys(new)
         pending += new
     return needed
-
-
-def _needed(op: Operation) -> list[Operation]:
-    return [x.owner for x in op.operands if isinstance(x.owner, Operation)]
