@@ -1,7 +1,6 @@
 """Variables of a module, in global, constant or shared memory. PTX ISA 5.1.3, 5.1.4, 5.1.7, 5.4."""
 
 import struct
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -23,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_L
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.ptx.functions import FUNCTIONS, addressed
 from tilewright.dialects.ptx.identifiers import why_no_identifier
+from tilewright.dialects.ptx.instruction import SharedPlace
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import B64
 
@@ -139,12 +139,14 @@ class GlobalAddressOp(MoveOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "variable"}
-
     ASKS_AROUND = True
 
     variable = prop_def(StringAttr)
     result = result_def(B64)
+
+    @property
+    def source(self) -> SharedPlace:
+        return SharedPlace(0, variable=self.variable.data)
 
     def verify_(self) -> None:
         name = self.variable.data

@@ -11,7 +11,6 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
-from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
@@ -140,15 +139,15 @@ def _elect(op: Any, builder: Builder) -> Step:
 
 
 @runs(ELECT_SYNC_MEMBERS)
-def _elect_of(op: ElectMembersOp, builder: Builder) -> Step:
+def _elect_of(op: Any, builder: Builder) -> Step:
     """The first member."""
 
-    def run(machine: Machine, gang: Gang, mask: Bits) -> list[Bits]:
+    def run(machine: Machine, gang: Gang, mask: Bits = _ALL) -> list[Bits]:
         members = _Members.of(machine, gang, mask, op.mnemonic)
         first = members.named.argmax(axis=1)
         return [first.astype(np.uint32), first == members.lanes]
 
-    return effect(op, builder, run, op.members)
+    return effect(op, builder, run, *op.operands)
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {
