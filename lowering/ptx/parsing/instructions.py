@@ -37,7 +37,7 @@ from tilewright.lowering.ptx.one_instruction import mark
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
-from tilewright.lowering.ptx.parsing.ssa import Variable
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
 from tilewright.lowering.ptx.parsing.statements import NAME, NAMES
 
 Maker = Callable[[str], "ReadingRule | None"]
@@ -297,7 +297,7 @@ class _OpFields:
             reader.result(registers.MovOp(reader.take(name, "b32"), B32))
         made = reader.add(self.op.of_fields(**fields))
         if held:
-            as_written(reader, before, made.mnemonic, text)
+            as_written(reader, before, made.mnemonic, text, {})
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
 
@@ -341,16 +341,22 @@ class _OpFields:
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
 
-def as_written(reader: Reader, before: Operation | None, mnemonic: str, operands: str) -> None:
-    """Let the ops behind one be written as the instruction of the text, on its registers."""
+def as_written(
+    reader: Reader, before: Operation | None, mnemonic: str, operands: str,
+    results: dict[str, Value],
+) -> None:  # fmt: skip
+    """Let the ops behind one be written as the instruction of the text, on its registers: those of
+    `results`, which come first, hold these."""
     find, names = reader.scope.find, NAMES.findall(operands)
-    if "{" not in operands and not any(isinstance(find(name), Symbol) for name in names):
-        named = [name for name in names if isinstance(find(name), Variable)]
-        values = [*map(reader.value, named)]
-        words = re.sub(NAME, lambda name: "{}" if name[0] in named else name[0], operands)
-        if reader.guard is not None:
-            values, mnemonic = [reader.guard, *values], f"@{{}} {mnemonic}"
-        mark(reader.block, before, f"{mnemonic} {words}", values)
+    if "{" in operands or any(isinstance(find(name), Symbol) for name in names):
+        return
+    named = [name for name in names if isinstance(find(name), Variable)]
+    values = [results.pop(name, None) or reader.value(name) for name in named]
+    words = re.sub(NAME, lambda name: "{}" if name[0] in named else name[0], operands)
+    if reader.guard is not None:
+        values, mnemonic = [reader.guard, *values], f"@{{}} {mnemonic}"
+    alone = [one.value(reader.block) if isinstance(one, ListedRegister) else one for one in values]
+    mark(reader.block, before, f"{mnemonic} {words}", alone)
 
 
 def by_fields(

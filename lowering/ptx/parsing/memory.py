@@ -112,7 +112,7 @@ def _load(load: ReadingRule, mnemonic: str, reader: Reader, operands: str) -> No
     before = reader.block.last_op
     load.read(reader, operands)
     if not isinstance(reader.block.last_op, data_movement.LdOp):
-        as_written(reader, before, mnemonic, operands)
+        as_written(reader, before, mnemonic, operands, {})
 
 
 def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
