@@ -52,15 +52,16 @@ def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
 
 
 def special_register(op: Any, builder: Builder) -> Step:
-    """One by its name; time is the steps that all threads have executed, it goes on with them."""
+    """One by its name; time is the steps that all threads have executed, with this one."""
     register = op.register.data
     if (kind := TIMES.get(register)) is None:
         return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
     shift, width = (32 if register.endswith("_hi") else 0), KINDS[kind]
+    place = len(builder.current.steps) + 1
 
     def run(machine: Machine, gang: Gang) -> Bits:
-        time = machine.executed >> shift & (1 << width) - 1
-        return np.full(gang.count, time, dtype=f"uint{width}")
+        time = machine.executed + gang.count * place
+        return np.full(gang.count, time >> shift & (1 << width) - 1, dtype=f"uint{width}")
 
     return effect(op, builder, run)
 
