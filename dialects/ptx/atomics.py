@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, Given, RowOp
+from tilewright.dialects.ptx.instruction import AlternativeOp, Given, RowOp, listed
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -73,9 +73,7 @@ class _AtomicOp(RowOp):
         legal = reg(ADDRESSED[space]), *(register,) * (operand_count(form) + len(self.results))
         given = *(value.type for value in self.accessed), *self.result_types
         if given != legal:
-            raise self.fail(
-                f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
-            )
+            raise self.fail(f"{listed(legal)} for {space} {form}, got {listed(given)}")
 
     @property
     def accessed(self) -> Sequence[SSAValue]:
@@ -98,7 +96,6 @@ class AtomOp(AlternativeOp, _AtomicOp):
     """
 
     INSTRUCTION = "atom"
-    OPERANDS: ClassVar = {"b": "values", "c": "values"}
 
     address = operand_def(RegType)
     values = var_operand_def(RegType)

@@ -1,7 +1,5 @@
 """`trap`, and what debuggers and profilers see. PTX ISA 9.7.19."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
@@ -31,8 +29,6 @@ class PmeventOp(RowOp):
     ptx.pmevent mask 7
     ```
     """
-
-    OPERANDS: ClassVar = {"a": "events"}
 
     mask = opt_prop_def(UnitAttr)
     events = prop_def(NUMBER)

@@ -46,7 +46,7 @@ from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp, content
+from tilewright.dialects.ptx.instruction import PtxOp, content, listed
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 TENSORMAP = "tensormap"
@@ -55,12 +55,6 @@ TENSORMAP = "tensormap"
 PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
-
-PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
-    TENSORMAP: (128, 64),
-    **{type_: (int(type_[1:]) // 8, int(type_[1:]) // 8) for type_ in _SCALARS},
-}
-"""The bytes of each, and what they are aligned to."""
 
 _BYTES = re.compile(r"bytes(\d+)_(\d+)")
 
@@ -73,8 +67,11 @@ def parameter_register(type_: str) -> str | None:
 
 def parameter_layout(type_: str) -> tuple[int, int]:
     """The bytes of a parameter of a type, and their alignment."""
-    match = _BYTES.fullmatch(type_)
-    return PARAMETER_LAYOUT[type_] if match is None else (int(match[1]), int(match[2]))
+    if type_ == TENSORMAP:
+        return 128, 64
+    if (match := _BYTES.fullmatch(type_)) is not None:
+        return int(match[1]), int(match[2])
+    return (int(type_[1:]) // 8,) * 2
 
 
 MIN_CTAS = "nvvm.minctasm"
@@ -264,14 +261,14 @@ class EntryOp(PtxOp):
         rule = "a name that PTX takes, under which the driver finds the kernel"
         self.refuse(why_no_identifier(self.sym_name.data, rule))
         self._verify_shape()
+        legal = list[RegType]()
         for parameter in self.parameters:
-            if parameter_register(parameter.data) is None:
+            if (kind := parameter_register(parameter.data)) is None:
                 raise self.fail(
                     f"parameter types of {', '.join(PARAMETER_TYPES)}, got {parameter.data}"
                 )
-        kinds = (parameter_register(parameter.data) or "" for parameter in self.parameters)
-        legal = tuple(map(reg, kinds))
-        if not self.body.blocks or self.body.blocks[0].arg_types != legal:
+            legal.append(reg(kind))
+        if not self.body.blocks or [*self.body.blocks[0].arg_types] != legal:
             raise self.fail("an entry block with one register a parameter")
         if len(self.body.blocks) > 1 and self.body.blocks[0].is_empty:
             raise self.fail("instructions in the entry block")
@@ -394,15 +391,9 @@ class CondBraOp(PtxOp):
 
 
 def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
-    types, legal = (
-        [argument.type for argument in arguments],
-        [argument.type for argument in dest.args],
-    )
+    types, legal = tuple(argument.type for argument in arguments), dest.arg_types
     if types != legal:
-        raise Illegal(
-            f"expected arguments ({', '.join(map(str, legal))}) for its block, "
-            f"got ({', '.join(map(str, types))})"
-        )
+        raise Illegal(f"expected arguments ({listed(legal)}) for its block, got ({listed(types)})")
 
 
 _HINTS = {

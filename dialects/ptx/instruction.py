@@ -6,7 +6,7 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
@@ -45,18 +45,32 @@ which the form of the operand writes them; None where the operand is left out.""
 
 
 FIELDS = {
-    "d": "result", "a": "address", "b": "value", "r": "data", "red": "reduced",
+    "d": "result|halves", "r": "data", "red": "reduced",
+    "a": "address|source|barrier|map|top|events|variable|value|inputs",
+    "b": "threads|rank|lane|value|values|inputs", "c": "clamp|value|values|inputs",
     "src": "source", "dst": "dest", "src-size": "source_size", "cp-size": "size", "N": "pending",
-    "state": "_", "txCount": "count", "phaseParity": "parity",
+    "primary-size": "primary", "total-size": "total", "initval": "0", "immLut": "table",
+    "t": "time", "ptr": "result", "immAlign": "align",
+    # Lines of the caches, and tensor maps, have as many bytes.
+    "size": "128",
+    "state": "phase|result|_", "txCount": "count", "phaseParity": "parity|phase",
     # The printer asks again until this predicate of its own is true.
-    "waitComplete": "done",
+    "waitComplete": "result|done", "suspendTimeHint": "time",
     "srcMem": "source", "dstMem": "dest", "tensorMap": "map + coordinates", "mbar": "barrier",
-    "ctaMask": "mask", "cache-policy": "cache_hint",
+    "ctaMask": "mask", "byteMask": "mask", "cache-policy": "cache_hint", "im2colInfo": "offsets",
+    "ignoreBytesLeft": "left", "ignoreBytesRight": "right",
+    "ord": "place", "new_val": "value", "val": "number",
     "taddr": "address", "nCols": "columns", "s-desc": "descriptor", "immHalfSplitoff": "half",
-    "imm-reg-count": "registers", "membermask": "0xffffffff",
+    "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta": "metadata",
+    "sp-meta-tmem": "metadata", "sp-sel": "selector", "disable-output-lane": "lanes",
+    "scale-A-tmem": "sfa", "scale-B-tmem": "sfb", "scale-d": "accumulates",
+    "enable-input-d": "accumulates", "scale-input-d": "scale_input_d",
+    "zero-column-mask-desc": "zero_column_mask",
+    "imm-reg-count": "registers", "membermask": "members|0xffffffff",
+    "try_cancel_response": "response", "%cluster_ctarank": "%cluster_ctarank",
 }  # fmt: skip
-"""The fields that are operands of instructions, by PTX's names of these; all threads of a warp are
-members."""
+"""The fields that are operands of instructions, by PTX's names of these: the first that an op has,
+else the last, as all threads of a warp are members."""
 
 
 class PtxOp(FieldsOp):
@@ -103,11 +117,13 @@ class PtxOp(FieldsOp):
     def fields_of(cls, form: OperandForm) -> Sequence[str]:
         """The fields that are an operand of the instruction; what is no field stands there as it
         is."""
-        fields, own = cls.OPERANDS.get(form.name), _attributes(cls)
-        if fields is None and isinstance(form, Address) and "address" in own:
-            fields = "address + offset" if "offset" in own else "address"
-        if fields is None:
-            fields = form.name if form.name in own else FIELDS.get(form.name, "")
+        known = form.name, *FIELDS.get(form.name, "").split("|")
+        own = _attributes(cls)
+        fields = cls.OPERANDS.get(form.name) or next(filter(own.__contains__, known), known[-1])
+        if isinstance(form, Address) and "address" in own and fields not in own:
+            fields = "address"
+        if fields == "address" and "offset" in own:
+            fields = "address + offset"
         return fields.split(" + ")
 
     def _content(self, form: OperandForm) -> Given:
@@ -146,6 +162,12 @@ class PtxOp(FieldsOp):
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
+
+
+class PureOp(PtxOp):
+    """An instruction, or a name of registers, that has no effect but its results."""
+
+    traits = traits_def(Pure())
 
 
 class AlternativeOp(PtxOp):
@@ -273,7 +295,22 @@ def numbers(field: Any) -> Sequence[int]:
     return () if field is None else field.get_values()
 
 
-class ScalarOp(PtxOp):
+def parse_form(
+    op: type[PtxOp], parser: Parser, forms: Mapping[str, Any], types: Callable[[Any], Any]
+) -> tuple[str, Sequence[SSAValue]]:
+    """The form that an op's text begins with, and its operands, of the types of that form."""
+    start = parser.pos
+    if (form := parser.parse_identifier()) not in forms:
+        parser.raise_error(
+            f"'{op.name}' expected a form of {', '.join(forms)}, got {form}", start, parser.pos
+        )
+    operands = parser.parse_comma_separated_list(
+        parser.Delimiter.NONE, parser.parse_unresolved_operand
+    )
+    return form, parser.resolve_operands(operands, types(forms[form]), start)
+
+
+class ScalarOp(PureOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
     ROW: ClassVar[ScalarRow]
@@ -281,8 +318,6 @@ class ScalarOp(PtxOp):
     inputs = var_operand_def(RegType)
     result = var_result_def(RegType)
     form = prop_def(StringAttr)
-
-    traits = traits_def(Pure())
 
     def __init__(self, form: str, inputs: Sequence[SSAValue]):
         super().__init__(inputs, [reg(REGISTER_OF[self.ROW.forms[form].result])], form)
@@ -322,21 +357,12 @@ class ScalarOp(PtxOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        start = parser.pos
-        suffix = parser.parse_identifier()
-        if suffix not in cls.ROW.forms:
-            parser.raise_error(
-                f"'{cls.name}' expected a form of {', '.join(cls.ROW.forms)}, got {suffix}",
-                start,
-                parser.pos,
+        op = cls(
+            *parse_form(
+                cls, parser, cls.ROW.forms,
+                lambda row: [reg(REGISTER_OF[type_]) for type_ in row.types],
             )
-        row = cls.ROW.forms[suffix]
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
-        types = [reg(REGISTER_OF[type_]) for type_ in row.types]
-        inputs = parser.resolve_operands(operands, types, start)
-        op = cls(suffix, inputs)
+        )  # fmt: skip
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -353,7 +379,7 @@ class ScalarOp(PtxOp):
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
         if types != legal:
             raise Illegal(
-                f"{self.form.data} expected registers {_names(legal)}, got {_names(types)}"
+                f"{self.form.data} expected registers {listed(legal)}, got {listed(types)}"
             )
 
 
@@ -363,5 +389,6 @@ def _parts(op: type[ScalarOp], form: str) -> tuple[Sequence[RegType], Mapping[st
     return [reg(REGISTER_OF[op.ROW.forms[form].result])], {"form": StringAttr(form)}
 
 
-def _names(types: Iterable[object]) -> str:
+def listed(types: Iterable[object]) -> str:
+    """Types as diagnostics name them."""
     return ", ".join(map(str, types))

@@ -1,7 +1,5 @@
 """The stack of a thread in its local memory. PTX ISA, stacksave, stackrestore and alloca."""
 
-from typing import ClassVar
-
 from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import stack as rows
@@ -42,8 +40,6 @@ class StackrestoreOp(StackOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "top"}
-
     top = operand_def(RegType)
 
     assembly_format = "$form $top attr-dict `:` type($top)"
@@ -58,8 +54,6 @@ class AllocaOp(StackOp):
     %p = ptx.alloca "u64" %size align 16 : !ptx.reg<b64>
     ```
     """
-
-    OPERANDS: ClassVar = {"ptr": "result", "immAlign": "align"}
 
     T = VarConstraint("T", BaseAttr(RegType))
     size = operand_def(T)
