@@ -227,12 +227,12 @@ class Reader:
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.result(SregOp(name[1:]))
 
-    def list_of(self, names: list[str], kind: str, type_: str = "") -> SSAValue:
+    def list_of(self, names: list[str], kind: str) -> SSAValue:
         """The registers of names side by side: the list that they are, where they are one."""
         values = [
             self.ssa.read(self.block, variable)
             if isinstance(variable := self.scope.find(name), Variable)
-            else self.take(name, type_ or kind)
+            else self.take(name, kind)
             for name in names
         ]
         if (listed := side_by_side(values, reg(kind, len(names)))) is not None:
