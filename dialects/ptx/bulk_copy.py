@@ -304,8 +304,6 @@ class BulkPrefetchOp(BulkCopyOp):
     size = operand_def(B32)
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$source `,` $size"
-
 
 BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)
 

@@ -4,7 +4,6 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
@@ -30,14 +29,12 @@ class PmeventOp(RowOp):
     ```
     """
 
+    CHOICE = "mask"
+
     mask = opt_prop_def(UnitAttr)
     events = prop_def(NUMBER)
 
     assembly_format = "(`mask` $mask^)? $events attr-dict"
-
-    @property
-    def row(self) -> InstructionRow:
-        return PMEVENT_MASK if self.mask else PMEVENT
 
     def verify_(self) -> None:
         [known] = self.row.operands

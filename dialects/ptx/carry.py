@@ -1,13 +1,11 @@
 """Sums of several words. PTX ISA 9.7.2."""
 
-from collections.abc import Mapping
-
 from xdsl.irdl import opt_operand_def, result_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRY
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import FormOp, Given, PureOp
+from tilewright.dialects.ptx.instruction import FormOp, PureOp
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
@@ -32,9 +30,6 @@ class CarryOp(PureOp, FormOp):
     assembly_format = (
         "$form $inputs (`carry_in` $carry_in^)? attr-dict `:` type($inputs) `->` type($result)"
     )
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, **dict(zip("abc", self.inputs, strict=False))}
 
     def verify_(self) -> None:
         super().verify_()

@@ -23,8 +23,6 @@ class _ClusterBarrierOp(RowOp):
 
     apart = opt_prop_def(UnitAttr)
 
-    assembly_format = "(`apart` $apart^)?"
-
     @property
     def mnemonic(self) -> str:
         return f"{self.name.removeprefix('ptx.')}{'' if self.apart else '.aligned'}"
@@ -100,8 +98,6 @@ class MbarrierArriveOp(_RemoteArrivalOp):
     """
 
     count = opt_prop_def(NUMBER)
-
-    assembly_format = "$address `,` $offset (`count` $count^)? (`reads` $reads^)?"
 
 
 @fields_op("ptx.mbarrier.arrive.expect_tx.cluster", rows.MBARRIER_EXPECT_TX_CLUSTER)

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -42,7 +41,7 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 from tilewright.dialects.field_counts import segments
-from tilewright.dialects.fields import NUMBER, fields_op, number
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.identifiers import why_no_identifier
@@ -163,25 +162,18 @@ class EntryOp(PtxOp):
         maxntid: Sequence[int] | None = None,
     ):
         names, kinds = ([StringAttr(pair[at]) for pair in parameters] for at in range(2))
-        extents = ("reqntid", reqntid), ("maxntid", maxntid), ("cluster", cluster)
-        IRDLOperation.__init__(
-            self,
-            properties={
-                "sym_name": StringAttr(name),
-                "parameters": ArrayAttr(kinds),
-                "parameter_names": ArrayAttr(names),
-                "shared": number(shared),
-                "align": number(align),
-                "local": number(local) if local else None,
-                "local_align": number(local_align) if local_align != 16 else None,
-                "arg_attrs": ArrayAttr(arg_attrs) if any(one.data for one in arg_attrs) else None,
-                **{
-                    word: None if of is None else DenseArrayBase.from_list(i32, of)
-                    for word, of in extents
-                },
+        extents = {"reqntid": reqntid, "maxntid": maxntid, "cluster": cluster}
+        super().__init__(
+            name, kinds, names, shared, align,
+            local=local or None,
+            local_align=local_align if local_align != 16 else None,
+            arg_attrs=arg_attrs if any(one.data for one in arg_attrs) else None,
+            **{
+                word: None if of is None else DenseArrayBase.from_list(i32, of)
+                for word, of in extents.items()
             },
-            regions=[body],
-        )
+        )  # fmt: skip
+        self.add_region(body)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -203,5 +203,3 @@ class ExitOp(PtxOp):
     """Leave the kernel from a function. PTX ISA 9.7.12.7."""
 
     traits = traits_def(IsTerminator(), HasParent(FuncOp))
-
-    assembly_format = "attr-dict"

@@ -6,12 +6,12 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, SSAValues
 from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -84,6 +84,7 @@ class PtxOp(FieldsOp):
     """True where what is legal hangs on what the module holds."""
 
     ROW: ClassVar[Any] = None
+    ROWS: ClassVar[Sequence[Any]] = ()
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}
     """The field that is an operand of the instruction, where that has neither its name nor the one
@@ -110,8 +111,14 @@ class PtxOp(FieldsOp):
         return ()
 
     def operand_values(self) -> Mapping[str, Given]:
-        """The op's content for each of them, by its name."""
-        return {form.name: self._content(form) for form in self.operand_forms}
+        """The op's content for each of them, by its name: of a field of several one for each."""
+        values, left = dict[str, Given](), dict[str, Iterator[SSAValue]]()
+        for form in self.operand_forms:
+            given: Any = self._content(form)
+            if isinstance(given, SSAValues):
+                given = next(left.setdefault(self.fields_of(form)[0], iter(given)), None)
+            values[form.name] = given
+        return values
 
     @classmethod
     def fields_of(cls, form: OperandForm) -> Sequence[str]:
@@ -199,6 +206,13 @@ class RowOp(PtxOp):
     """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
     their values."""
 
+    CHOICE: ClassVar[str] = ""
+    """The field with which the op is of its second row, if one is."""
+
+    @property
+    def row(self) -> Any:
+        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
+
     @property
     def mnemonic(self) -> str:
         return self.row.mnemonics[0]
@@ -210,8 +224,6 @@ class RowOp(PtxOp):
 
 class FormOp(RowOp):
     """An instruction of several rows: `form` is its mnemonic behind the first words."""
-
-    ROWS: ClassVar[Sequence[InstructionRow]]
 
     WORDS: ClassVar[int | None] = 1
     """How many words of its name the mnemonic begins with: all where it says none."""
@@ -320,15 +332,9 @@ class ScalarOp(PureOp):
     form = prop_def(StringAttr)
 
     def __init__(self, form: str, inputs: Sequence[SSAValue]):
-        super().__init__(inputs, [reg(REGISTER_OF[self.ROW.forms[form].result])], form)
-
-    @classmethod
-    def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:
-        """The op of that form, built without re-checking what the table already says."""
-        types, properties = _parts(cls, form)
-        made = cls.__new__(cls)
-        Operation.__init__(made, operands=inputs, result_types=types, properties=properties)
-        return made
+        # What the table says already is not checked again.
+        types, properties = _parts(type(self), form)
+        Operation.__init__(self, operands=inputs, result_types=types, properties=properties)
 
     @property
     def row(self) -> Form:

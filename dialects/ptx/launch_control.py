@@ -19,16 +19,14 @@ class TryCancelOp(RowOp):
     ```
     """
 
+    CHOICE = "multicast"
+
     address = operand_def(B32)
     offset = prop_def(NUMBER)
     barrier = operand_def(B32)
     multicast = opt_prop_def(UnitAttr)
 
     assembly_format = "$address `,` $offset `,` $barrier (`multicast` $multicast^)?"
-
-    @property
-    def row(self) -> rows.InstructionRow:
-        return rows.TRY_CANCEL_MULTICAST if self.multicast else rows.TRY_CANCEL
 
 
 @fields_op(rows.IS_CANCELED.op, rows.IS_CANCELED, rows.FIRST_CTAID, rows.FIRST_CTAID_OF_AXIS)

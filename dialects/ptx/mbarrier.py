@@ -22,17 +22,13 @@ class MbarrierOp(RowOp):
     address = operand_def(B32)
     offset = prop_def(NUMBER)
 
-    assembly_format = "$address `,` $offset attr-dict"
-
 
 _COUNTED = "$address `,` $offset `,` $count attr-dict"
 InitOp = twin(atom.InitOp, base=MbarrierOp, text=_COUNTED)
 InvalOp = twin(atom.InvalOp, base=MbarrierOp)
 ArriveOp = twin(atom.ArriveOp, base=MbarrierOp, text="$address `,` $offset (`,` $count^)?")
 ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
-CpAsyncArriveOp = twin(
-    atom.CpAsyncArriveOp, base=MbarrierOp, text="$address `,` $offset (`noinc` $noinc^)?"
-)
+CpAsyncArriveOp = twin(atom.CpAsyncArriveOp, base=MbarrierOp)
 
 
 @fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
@@ -28,7 +28,7 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.fields import NUMBER, fields_op, number
 from tilewright.dialects.ptx.instruction import (
     PureOp,
     RowOp,
@@ -97,7 +97,8 @@ class ConstOp(MoveOp):
     result = result_def(RegType)
 
     def __init__(self, bits: int, kind: str):
-        super().__init__(reg(kind), bits)
+        properties: dict[str, Attribute] = {"bits": number(bits)}
+        Operation.__init__(self, result_types=(reg(kind),), properties=properties)
 
     @property
     def row(self) -> InstructionRow:

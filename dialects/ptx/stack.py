@@ -27,8 +27,6 @@ class StacksaveOp(StackOp):
 
     result = result_def(RegType)
 
-    assembly_format = "$form attr-dict `:` type($result)"
-
 
 @fields_op("ptx.stackrestore", *rows.STACKRESTORE)
 class StackrestoreOp(StackOp):

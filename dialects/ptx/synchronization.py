@@ -162,8 +162,6 @@ class NanosleepOp(RowOp):
 
     time = operand_def(B32)
 
-    assembly_format = "$time attr-dict"
-
 
 WarpSyncOp = twin(sync.WarpSyncOp)
 GridDependencyWaitOp = twin(sync.GridDependencyWaitOp)

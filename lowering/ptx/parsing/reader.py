@@ -144,7 +144,7 @@ class Reader:
     def scalar(self, mnemonic: str, *inputs: SSAValue) -> SSAValue:
         """The result of a scalar instruction."""
         name, _, form = mnemonic.partition(".")
-        return self.result(SCALAR_OPS[name].of(form, inputs))
+        return self.result(SCALAR_OPS[name](form, inputs))
 
     # Operands
 
@@ -212,9 +212,7 @@ class Reader:
         width = KINDS[kind]
         if not -(1 << (width - 1)) <= bits < 1 << width:
             bits %= 1 << width
-        made = ConstOp.__new__(ConstOp)
-        Operation.__init__(made, result_types=(reg(kind),), properties={"bits": number(bits)})
-        return self.result(made)
+        return self.result(ConstOp(bits, kind))
 
     def special(self, name: str) -> SSAValue:
         """A special register."""
