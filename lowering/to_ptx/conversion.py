@@ -258,11 +258,11 @@ class Conversion(ValueNumbering):
         # A division is not moved out of its loop: the interpreter would trap where the source
         # never divides.
         if op_type is DivOp or op_type is RemOp:
-            return self.emit(op_type.of(form, inputs))
+            return self.emit(op_type(form, inputs))
         key = (op_type, form, *inputs)
         if (known := self.known.get(key)) is not None:
             return known
-        return self._number(key, inputs, op_type.of(form, inputs))
+        return self._number(key, inputs, op_type(form, inputs))
 
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""

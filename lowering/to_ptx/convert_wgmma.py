@@ -59,7 +59,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
     address = to.scalar(ShrOp, "u32", place, to.const(_START_SHIFT, "b32"))
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
-    low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
+    low = to.emit(AddOp("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
     to[op.result] = to.emit(PackOp(low, high))
 
