@@ -376,7 +376,7 @@ class Label(OperandForm):
 
 
 @frozen
-class Passed(OperandForm):
+class ParameterList(OperandForm):
     """What a call passes, or its results, in parentheses."""
 
     @property

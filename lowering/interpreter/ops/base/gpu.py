@@ -61,11 +61,15 @@ def _lane_id(machine: Machine, gang: Gang) -> Bits:
 
 
 @runs(SpecialRegisterOp, SregOp)
-def special_register(op: Any, builder: Builder) -> Step:
+def _special_register(op: Any, builder: Builder) -> Step:
+    return effect(op, builder, special_register(op, builder))
+
+
+def special_register(op: Any, builder: Builder) -> Effect:
     """One by its name; time is the steps that all threads have executed, with this one."""
     register = op.register.data
     if (kind := TIMES.get(register)) is None:
-        return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
+        return lambda machine, gang: machine.special(register)[gang.lanes]
     shift, width = (32 if register.endswith("_hi") else 0), KINDS[kind]
     place = len(builder.current.steps) + 1
 
@@ -73,7 +77,7 @@ def special_register(op: Any, builder: Builder) -> Step:
         time = machine.executed + gang.count * place
         return np.full(gang.count, time >> shift & (1 << width) - 1, dtype=f"uint{width}")
 
-    return effect(op, builder, run)
+    return run
 
 
 @executes(gpu.SubgroupIdOp)

@@ -31,7 +31,9 @@ from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import (
     Builder,
     Effect,
+    Step,
     accesses,
+    effect,
     effects,
     executes,
     nothing,
@@ -178,8 +180,12 @@ def _undef(op: registers.UndefOp) -> Compute:
     return value
 
 
-@effects
-def _time(op: registers.TimeOp) -> Effect:
+@runs
+def _time(op: registers.TimeOp, builder: Builder) -> Step:
+    return effect(op, builder, _time_or_launch(op, builder))
+
+
+def _time_or_launch(op: registers.TimeOp, builder: Builder) -> Effect:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
     register = op.register.data
@@ -195,7 +201,7 @@ def _time(op: registers.TimeOp) -> Effect:
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
-    return special_register(op)
+    return special_register(op, builder)
 
 
 @computes
