@@ -377,7 +377,7 @@ class Label(OperandForm):
 
 @frozen
 class ParameterList(OperandForm):
-    """What a call passes, or its results, in parentheses."""
+    """Arguments or results of a call, in parentheses."""
 
     @property
     def spelling(self) -> str:
