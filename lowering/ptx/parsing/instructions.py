@@ -172,6 +172,9 @@ def _carry(mnemonic: str) -> ReadingRule | None:
 # Ops by their fields
 
 
+OPS: Mapping[str, Any] = {op.name.removeprefix("ptx."): op for op in PTX.operations}
+"""The ops, by their names behind the dialect's."""
+
 _OF_REGISTERS = (
     CountedOp, CountedArrivalOp, ElectLaneOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
     RegisterVoteOp,
@@ -236,15 +239,14 @@ _OF_EITHER_KIND = (ShflSyncOp, AccessOp)
 
 
 class _OpFields:
-    """An op of some properties, whose operands stand in the order of forms; addresses are registers
-    of the kind `address`."""
+    """An op of some properties, whose operands stand in the order of forms; where registers of
+    several kinds may be an address, the properties name the space that it is in."""
 
     def __init__(
         self,
         op: type[PtxOp],
         properties: Mapping[str, Any],
         forms: Sequence[OperandForm],
-        address: str,
         general: ReadingRule | None,
     ):
         self.general, self.takes_either = general, issubclass(op, _OF_EITHER_KIND)
@@ -255,7 +257,7 @@ class _OpFields:
         self.kinds = {
             name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
         }
-        self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
+        address = "b32" if any("shared" in str(said) for said in properties.values()) else "b64"
         elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
         self.forms = [
             (
@@ -293,6 +295,8 @@ class _OpFields:
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
         held = [] if given else self._held(reader, written)
+        if held and not _is_of_registers(reader, text):
+            held = []
         for name in held:
             reader.result(registers.MovOp(reader.take(name, "b32"), B32))
         made = reader.add(self.op.of_fields(**fields))
@@ -328,7 +332,8 @@ class _OpFields:
             kind = same.kind.data if same else reader.kind(words_of(part)[0], kind)
         if name in self.operands:
             value = _operand(reader, kind, part)
-            fields[name] = (*fields.get(name, ()), *value) if name in self.variadic else value[0]
+            several = isinstance(self.operands[name], VarOperandDef)
+            fields[name] = (*fields.get(name, ()), *value) if several else value[0]
         elif name in self.results:
             given[name] = words_of(part)
             fields[name] = reg(kind, len(given[name]))
@@ -341,16 +346,22 @@ class _OpFields:
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
 
+def _is_of_registers(reader: Reader, operands: str) -> bool:
+    """True for operands without variables in memory, and without vectors."""
+    named = map(reader.scope.find, NAMES.findall(operands))
+    return "{" not in operands and not any(isinstance(one, Symbol) for one in named)
+
+
 def as_written(
     reader: Reader, before: Operation | None, mnemonic: str, operands: str,
     results: dict[str, Value],
 ) -> None:  # fmt: skip
     """Let the ops behind one be written as the instruction of the text, on its registers: those of
     `results`, which come first, hold these."""
-    find, names = reader.scope.find, NAMES.findall(operands)
-    if "{" in operands or any(isinstance(find(name), Symbol) for name in names):
+    if not _is_of_registers(reader, operands):
         return
-    named = [name for name in names if isinstance(find(name), Variable)]
+    find = reader.scope.find
+    named = [name for name in NAMES.findall(operands) if isinstance(find(name), Variable)]
     values = [results.pop(name, None) or reader.value(name) for name in named]
     words = re.sub(NAME, lambda name: "{}" if name[0] in named else name[0], operands)
     if reader.guard is not None:
@@ -363,12 +374,11 @@ def by_fields(
     op: type[PtxOp],
     properties: Mapping[str, Any],
     forms: Sequence[OperandForm],
-    address: str = "b32",
     general: ReadingRule | None = None,
 ) -> ReadingRule:
-    """The rule of an op of some properties, whose operands stand in the order of forms; addresses
-    are registers of that kind. Where registers have what it has to know, the `general` one."""
-    fields = _OpFields(op, properties, forms, address, general)
+    """The rule of an op of some properties, whose operands stand in the order of forms. Where
+    registers have what it has to know, the `general` one."""
+    fields = _OpFields(op, properties, forms, general)
     return ReadingRule(fields.read, "predicate" in fields.operands)
 
 
