@@ -324,7 +324,7 @@ class BodyText:
         """Load what is passed in variables, parameters where something reads them."""
         for value, part in zip(values, parts_of(variables), strict=True):
             place = f"{names[part.variable]}+{part.offset}"
-            if isinstance(value, OpResult) or not self.is_in_place(value, place):
+            if isinstance(value, OpResult) or not self.is_in_place(value, place.removesuffix("+0")):
                 self.line(f"ld.param.{part.type} {self.register(value)}, [{place}];")
 
     def _maybe(self, op: PtxOp, text: str) -> None:

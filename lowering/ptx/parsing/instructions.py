@@ -294,9 +294,7 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
-        held = [] if given else self._held(reader, written)
-        if held and not _is_of_registers(reader, text):
-            held = []
+        held = [] if given else self._held(reader, written, text)
         for name in held:
             reader.result(registers.MovOp(reader.take(name, "b32"), B32))
         made = reader.add(self.op.of_fields(**fields))
@@ -305,11 +303,14 @@ class _OpFields:
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
 
-    def _held(self, reader: Reader, written: Sequence[Written]) -> Sequence[str]:
-        """The registers that hold the numbers which the op knows."""
+    def _held(self, reader: Reader, written: Sequence[Written], text: str) -> Sequence[str]:
+        """The registers that hold the numbers which the op knows, of operands without variables in
+        memory."""
         given = zip(self.fits[len(written)], written, strict=True)
         names = [part.text for (_, (name, *_), _), part in given if name in self.known]
-        return [name for name in names if isinstance(reader.scope.find(name), Variable)]
+        held = [name for name in names if isinstance(reader.scope.find(name), Variable)]
+        named = map(reader.scope.find, NAMES.findall(text) if held else ())
+        return [] if any(isinstance(one, Symbol) for one in named) else held
 
     def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
         """True where what the op has as numbers is known."""
@@ -346,28 +347,26 @@ class _OpFields:
             raise reader.fail(f"expected {wanted} here, got {part.text}")
 
 
-def _is_of_registers(reader: Reader, operands: str) -> bool:
-    """True for operands without variables in memory, and without vectors."""
-    named = map(reader.scope.find, NAMES.findall(operands))
-    return "{" not in operands and not any(isinstance(one, Symbol) for one in named)
-
-
 def as_written(
     reader: Reader, before: Operation | None, mnemonic: str, operands: str,
     results: dict[str, Value],
 ) -> None:  # fmt: skip
-    """Let the ops behind one be written as the instruction of the text, on its registers: those of
-    `results`, which come first, hold these."""
-    if not _is_of_registers(reader, operands):
-        return
-    find = reader.scope.find
-    named = [name for name in NAMES.findall(operands) if isinstance(find(name), Variable)]
-    values = [results.pop(name, None) or reader.value(name) for name in named]
-    words = re.sub(NAME, lambda name: "{}" if name[0] in named else name[0], operands)
-    if reader.guard is not None:
-        values, mnemonic = [reader.guard, *values], f"@{{}} {mnemonic}"
-    alone = [one.value(reader.block) if isinstance(one, ListedRegister) else one for one in values]
-    mark(reader.block, before, f"{mnemonic} {words}", alone)
+    """Let the ops behind one be written as the instruction of the text, on its parameters and its
+    registers, of which those of `results`, which come first, hold these."""
+    values = list[SSAValue | None]([] if reader.guard is None else [reader.guard])
+
+    def place(name: re.Match[str]) -> str:
+        if (known := reader.scope.find(name[0])) is None:
+            return name[0]
+        value = results.pop(name[0], None) or (
+            known.value if isinstance(known, Symbol) else reader.value(name[0])
+        )
+        values.append(value.value(reader.block) if isinstance(value, ListedRegister) else value)
+        return "{}"
+
+    if "{" not in operands:
+        guard = "@{} " if values else ""
+        mark(reader.block, before, f"{guard}{mnemonic} {re.sub(NAME, place, operands)}", values)
 
 
 def by_fields(

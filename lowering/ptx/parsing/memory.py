@@ -45,7 +45,6 @@ from tilewright.dialects.ptx import (
 )
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp, MovOp
-from tilewright.lowering.ptx.one_instruction import PARAMETER_LOAD, mark
 from tilewright.lowering.ptx.parsing.instructions import (
     OPS,
     as_written,
@@ -129,10 +128,7 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
         if value is symbol.value and width > 8:
             value = reader.result(MovOp(value, value.type))
         reader.give(name, value)
-    made = reader.block.last_op
-    if symbol.value is not None and made is not None and made is not before:
-        text = f"{PARAMETER_LOAD}{reader.resizes} {{}}, [{{}}]"
-        mark(reader.block, before, text, (made.results[0], symbol.value))
+    as_written(reader, before, f"ld.param.{reader.resizes}", operands, {})
 
 
 def _whole(reader: Reader, symbol: Symbol, source: Written) -> SSAValue:

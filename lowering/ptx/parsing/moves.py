@@ -11,8 +11,8 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
-from tilewright.lowering.ptx.one_instruction import PARAMETER_ADDRESS, mark
-from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
+from tilewright.lowering.ptx.one_instruction import mark
+from tilewright.lowering.ptx.parsing.instructions import as_written, by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, constant_bits
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
@@ -142,7 +142,7 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
         if isinstance(named, Symbol) and value is named.value:
             before = reader.block.last_op
             moved = reader.result(registers.MovOp(value, reg(kind)))
-            mark(reader.block, before, f"{PARAMETER_ADDRESS}{{}}, {{}}", (moved, value))
+            as_written(reader, before, "mov.b64", f"{dest}, {source.text}", {dest: moved})
             return moved
         if not isinstance(value.owner, registers.ConstOp):
             return value
