@@ -123,7 +123,8 @@ class Ring:
         if self.stages == 1:
             return self._refilled(place)
         emitter = self.kernel.emitter
-        if self.stages == 2:
+        if self.stages == 2 and self.is_read_by_mmas:
+            # Who issues them has both in uniform registers, where a choice is dearer.
             parity = emitter.binary("xor", place.parity, place.stage)
             return StagePlace(self._other(place.stage), parity)
         stage = emitter.binary("add", place.stage, by)
