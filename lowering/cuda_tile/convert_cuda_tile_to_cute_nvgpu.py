@@ -369,14 +369,10 @@ def _specialise(
         outer = emitter.enter(produced)
         warp = emitter.binary("shr", number, WARP_BITS)
         issues = emitter.compare("eq", warp, threads + copying >> WARP_BITS)
-        issuer = Issuer(kernel, issued)
-        issue = partial(emitter.when, issues, partial(issuer.run, source, record.events))
         if kernel.tensor.ctas > 1:
-            # Of a condition of both ptxas does not know that it is true in one thread alone: each
-            # MMA and commit would be in a loop over values of its descriptors (`BRA.U.ANY`).
-            emitter.when(kernel.leads, issue)
-        else:
-            issue()
+            issues = emitter.binary("and", kernel.leads, issues)
+        issuer = Issuer(kernel, issued)
+        emitter.when(issues, partial(issuer.run, source, record.events))
         emitter.leave(outer)
         kernel.values = places
     produced.add_op(scf.YieldOp())

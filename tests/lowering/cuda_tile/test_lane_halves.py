@@ -10,6 +10,7 @@ import pytest
 from attention_kernel import GIVEN, arguments, attention, operands
 from hazards import at_levels, hazards
 from test_hints import hinted
+from test_tensor_memory import F32, MMA, square
 from tile_ir import equal_as_ptx
 
 import tilewright as tw
@@ -52,6 +53,23 @@ def test_weights_are_beside_scores_in_other_lanes(
         args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
     options: dict[str, Any] = {"grid": (1, 1), "args": args, "arch": ARCH}
     assert equal_as_ptx(text, schedule=2, **options).any()
+
+
+def test_sums_share_columns() -> None:
+    """Two that are needed at once, each added to what threads store: 32 columns."""
+    text = square(f"""
+    %c2 = addf %c, %c {F32}
+    %x = mmaf %a, %b, %c {MMA}
+    %y = mmaf %a, %b, %c2 {MMA}
+    %d = mulf %y, %x {F32}
+""")
+    ptx = tw.compile(text, ARCH).ptx
+    assert "], 32;" in ptx and f", {LANE_16};" in ptx
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((n, 32)).astype(np.float16) for n in (64, 32))
+    c = rng.standard_normal((64, 32)).astype(np.float32)
+    options: dict[str, Any] = {"grid": (1,), "args": [a, b, c, np.zeros_like(c)], "arch": ARCH}
+    assert equal_as_ptx(text, place=3, **options).any()
 
 
 def test_the_check_tells_lanes_apart() -> None:
