@@ -90,8 +90,8 @@ EXPLICIT_CLUSTER = "ptx.explicitcluster"
 11.7.2."""
 
 GUARDED = "ptx.guarded"
-"""The attribute of a branch whose first block is instructions under its predicate, as the text that
-it was read from has them."""
+"""The attribute of a branch, and of an `scf.if`, whose first block is instructions under its
+predicate, as a text has them that it was read from."""
 
 COMPUTES_LATE = "cuda_tile.computes_late"
 """The attribute of a kernel whose instructions are computed right in front of what needs them: one

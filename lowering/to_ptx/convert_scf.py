@@ -10,9 +10,10 @@ arguments, so the values after the loop are those arguments themselves:
 """
 
 from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import UnitAttr
 
 from tilewright.dialects.ancestors import terminator
-from tilewright.dialects.ptx.control_flow import BY_WARPS, BraOp, CondBraOp
+from tilewright.dialects.ptx.control_flow import BY_WARPS, GUARDED, BraOp, CondBraOp
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import PRED
 from tilewright.dialects.ptx.warp import VoteOp
@@ -89,10 +90,13 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
     if BY_WARPS in op.attributes:
         everyone = to.const(0xFFFFFFFF, "b32")
         condition = to.emit(VoteOp(condition, everyone, PRED, "all.pred"))
-    to.add(CondBraOp(condition, then, end if other is None else other))
+    branch = CondBraOp(condition, then, end if other is None else other)
+    to.add(branch)
+    if guarded := GUARDED in op.attributes:
+        branch.attributes[GUARDED] = UnitAttr()
     for block, region in ((then, op.true_region), (other, op.false_region)):
         if block is not None:
-            to.enter(block)
+            to.enter(block, loop=guarded)  # What is pure needs no predicate.
             to.lower_block(region.block)
             to.add(BraOp(end, registers_of(terminator(region.block).operands, to)))
             to.leave()
