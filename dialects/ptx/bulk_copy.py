@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import BoxForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Vector
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, content, twin
+from tilewright.dialects.ptx.instruction import FormOp, HintedOp, PtxOp, RowOp, content, twin
 from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
 
 TILE = StringAttr("tile")
@@ -38,7 +38,7 @@ class AsyncBulkOp(PtxOp):
         return self.row.operands(**self.variant)
 
 
-class TensorCopyOp(AsyncBulkOp):
+class TensorCopyOp(HintedOp, AsyncBulkOp):
     """A copy of a box; the coordinates of its first element stand innermost first, of four rows
     that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
     the mode that it is of. PTX ISA 5.5."""
@@ -104,7 +104,6 @@ class TensorLoadOp(TensorCopyOp):
     mask = opt_operand_def(B16)
     pair = opt_prop_def(UnitAttr)
     own = opt_prop_def(UnitAttr)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`offsets` $offsets^ `:` "
@@ -123,7 +122,6 @@ class TensorFromSharedOp(TensorCopyOp):
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     source = operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.cp.async.bulk.tensor.store", *rows.TENSOR_STORES.values())
@@ -149,7 +147,6 @@ class TensorPrefetchOp(TensorCopyOp):
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     offsets = opt_operand_def(RegType)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$map `,` `[` $coordinates `]` (`offsets` $offsets^ `:` type($offsets))?"
 
@@ -188,7 +185,7 @@ class BulkCopyOp(AsyncBulkOp):
 @fields_op(
     "ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST, rows.BULK_LOAD_IGNORING
 )
-class BulkLoadOp(BulkCopyOp):
+class BulkLoadOp(HintedOp, BulkCopyOp):
     """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`; of
     the first `left` bytes and the last `right` ones it does not say what they become.
 
@@ -205,7 +202,6 @@ class BulkLoadOp(BulkCopyOp):
     mask = opt_operand_def(B16)
     left = opt_operand_def(B32)
     right = opt_operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)? "
@@ -246,10 +242,8 @@ class _MaskedStoreOp(_BulkFromSharedOp):
 
 
 @fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE, rows.BULK_STORE_MASKED)
-class BulkStoreOp(_MaskedStoreOp):
+class BulkStoreOp(HintedOp, _MaskedStoreOp):
     """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}{, mask}`."""
-
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.multimem.cp.async.bulk", rows.MULTIMEM_STORE, rows.MULTIMEM_STORE_MASKED)
@@ -276,7 +270,7 @@ class _BulkReduceOp(_BulkFromSharedOp):
 
 
 @fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
-class BulkReduceOp(_BulkReduceOp):
+class BulkReduceOp(HintedOp, _BulkReduceOp):
     """`cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size{, policy}`.
 
     ```mlir
@@ -285,8 +279,6 @@ class BulkReduceOp(_BulkReduceOp):
     """
 
     FORMS = rows.BULK_REDUCE
-
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.multimem.cp.reduce.async.bulk", *rows.MULTIMEM_REDUCE.values())
@@ -297,12 +289,11 @@ class MultimemBulkReduceOp(_BulkReduceOp):
 
 
 @fields_op("ptx.cp.async.bulk.prefetch", rows.BULK_PREFETCH)
-class BulkPrefetchOp(BulkCopyOp):
+class BulkPrefetchOp(HintedOp, BulkCopyOp):
     """`cp.async.bulk.prefetch.L2.global [src], size{, policy}`."""
 
     source = operand_def(B64)
     size = operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
 
 BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)

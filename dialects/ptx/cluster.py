@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, OffsetOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
@@ -74,12 +74,11 @@ class GetctarankOp(PureOp, RowOp):
     result = result_def(B32)
 
 
-class _RemoteArrivalOp(RowOp):
+class _RemoteArrivalOp(OffsetOp, RowOp):
     """An arrival at an mbarrier of any CTA of the cluster, behind `reads` alone or what it wrote
     too."""
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
 
     @property

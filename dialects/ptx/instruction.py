@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue, SSAValues
-from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import opt_operand_def, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -24,9 +24,9 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SOURCES, 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
-from tilewright.dialects.fields import FieldsOp, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B64, RegType, reg
 
 
 class SharedPlace(NamedTuple):
@@ -175,6 +175,18 @@ class PureOp(PtxOp):
     """An instruction, or a name of registers, that has no effect but its results."""
 
     traits = traits_def(Pure())
+
+
+class OffsetOp(PtxOp):
+    """An op with an address plus a constant offset, in bytes or, of tensor memory, in columns."""
+
+    offset = prop_def(NUMBER)
+
+
+class HintedOp(PtxOp):
+    """An access that a policy may say of how caches keep what it is to."""
+
+    cache_hint = opt_operand_def(B64)
 
 
 class AlternativeOp(PtxOp):
