@@ -27,6 +27,7 @@ from tilewright.dialects.ptx.instruction import (
     OffsetOp,
     PureOp,
     RowOp,
+    content,
     twin,
 )
 from tilewright.dialects.ptx.registers import ConstOp
@@ -80,8 +81,7 @@ class _AccessOp(HintedOp, OffsetOp):
         return forms if self.cache_hint is None else (*forms, Choice("cache-policy"))
 
     def requirement(self) -> Requirement:
-        cache = None if self.cache is None else self.cache.data
-        return later(super().requirement(), rows.cached(self.semantics.data, cache))
+        return later(super().requirement(), rows.cached(self.semantics.data, content(self.cache)))
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data.type
@@ -101,8 +101,8 @@ class _AccessOp(HintedOp, OffsetOp):
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
-        words = () if self.cache is None else self.cache.data.split(".")
-        if any(word not in rows.CACHING for word in words):
+        words = content(self.cache)
+        if words and any(word not in rows.CACHING for word in words.split(".")):
             raise self.fail(f"words of {', '.join(rows.CACHING)}, got {self.cache}")
         there = [row for row in there if self.semantics.data in row.semantics]
         counts = list(dict.fromkeys(count for row in there for count in row.lengths(access)))

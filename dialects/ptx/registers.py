@@ -72,6 +72,10 @@ class NameOp(PureOp):
 class MoveOp(PureOp, RowOp):
     """A form of `mov`, which has no effect but its result."""
 
+    @property
+    def row(self) -> InstructionRow:
+        return self.ROW or MOV[self.data.type.kind.data]
+
 
 class SpecialOp(RowOp):
     """A read of a special register."""
@@ -99,10 +103,6 @@ class ConstOp(MoveOp):
     def __init__(self, bits: int, kind: str):
         properties: dict[str, Attribute] = {"bits": number(bits)}
         Operation.__init__(self, result_types=(reg(kind),), properties=properties)
-
-    @property
-    def row(self) -> InstructionRow:
-        return MOV[self.result.type.kind.data]
 
     @property
     def source(self) -> str:
@@ -279,10 +279,6 @@ class PackOp(MoveOp):
 
     def __init__(self, low: SSAValue, high: SSAValue):
         super().__init__(low, high, _WHOLES.get(low.type, B32))
-
-    @property
-    def row(self) -> InstructionRow:
-        return MOV[self.result.type.kind.data]
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

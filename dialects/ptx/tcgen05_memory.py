@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops.cta_group import AllocationOp, GroupInstructionOp
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import OffsetOp, RowOp
+from tilewright.dialects.ptx.instruction import OffsetOp, RowOp, content
 from tilewright.dialects.ptx.types import B32, B64
 
 
@@ -89,8 +89,7 @@ class CpOp(OffsetOp, GroupOp):
 
     @property
     def mnemonic(self) -> str:
-        source = None if self.source_format is None else self.source_format.data
-        return TMEM_COPY.mnemonic(self.copy_shape, self.group, source)
+        return TMEM_COPY.mnemonic(self.copy_shape, self.group, content(self.source_format))
 
     def verify_(self) -> None:
         super().verify_()

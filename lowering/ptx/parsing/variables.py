@@ -97,8 +97,7 @@ class ModuleVariables:
         scope.names[symbol.name] = symbol
         if inside and symbol.space in ("global", "const", "shared"):
             symbol.name = f"{symbol.name}_{statement.position}"
-        words = [word.strip() for word in re.split(r"[{},]", named["content"] or "")]
-        words = [word for word in words if word]
+        words = [*filter(None, map(str.strip, re.split(r"[{},]", named["content"] or "")))]
         if symbol.space not in ("global", "const"):
             if words:
                 what = f"expected content of module variables alone, got that of {symbol.name}"
