@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CLUSTER_REGISTERS,
+    HALVES,
     MOV,
     OF_LAUNCH,
     SCOPES,
@@ -256,9 +257,7 @@ class MovOp(MoveOp):
             raise self.fail(f"single registers of one width, got {source} and {result}")
 
 
-_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
-"""The kind of the halves of registers of a kind."""
-_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in _HALVES.items()}
+_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in HALVES.items()}
 
 
 @fields_op("ptx.pack")
@@ -286,7 +285,7 @@ class PackOp(MoveOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        _, halves = parse_form(cls, parser, _HALVES, lambda half: [reg(half)] * 2)
+        _, halves = parse_form(cls, parser, HALVES, lambda half: [reg(half)] * 2)
         op = cls(*halves)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -298,8 +297,8 @@ class PackOp(MoveOp):
 
     def verify_(self) -> None:
         kind = self.result.type
-        half = reg(_HALVES.get(kind.kind.data, "b16"))
-        if kind not in map(reg, _HALVES) or {self.low.type, self.high.type} != {half}:
+        half = reg(HALVES.get(kind.kind.data, "b16"))
+        if kind not in map(reg, HALVES) or {self.low.type, self.high.type} != {half}:
             raise self.fail(
                 f"two halves of a b16, b32 or b64 register, got {self.low.type}, {self.high.type} "
                 f"for {kind}"
@@ -321,14 +320,14 @@ class UnpackOp(MoveOp):
 
     def __init__(self, source: SSAValue):
         assert isinstance(source.type, RegType)
-        super().__init__(source, reg(_HALVES.get(source.type.kind.data, "b16"), 2))
+        super().__init__(source, reg(HALVES.get(source.type.kind.data, "b16"), 2))
 
     @property
     def whole(self) -> str:
         """The kind of its source."""
         assert isinstance(self.source.type, RegType)
         kind = self.source.type.kind.data
-        return kind if kind in _HALVES else "b32"
+        return kind if kind in HALVES else "b32"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -346,7 +345,7 @@ class UnpackOp(MoveOp):
 
     def verify_(self) -> None:
         whole = self.whole
-        if (self.source.type, self.halves.type) != (reg(whole), reg(_HALVES[whole], 2)):
+        if (self.source.type, self.halves.type) != (reg(whole), reg(HALVES[whole], 2)):
             raise self.fail(
                 f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
             )

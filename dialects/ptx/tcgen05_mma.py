@@ -100,8 +100,10 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     @property
     def sources(self) -> dict[str, SSAValue]:
         """Its tensors by operand."""
-        tensors = {"A": self.a, "B": self.b, "D": self.d, "E": self.metadata}
-        tensors |= {"SFA": self.sfa, "SFB": self.sfb}
+        tensors = {
+            "A": self.a, "B": self.b, "D": self.d, "E": self.metadata, "SFA": self.sfa,
+            "SFB": self.sfb,
+        }  # fmt: skip
         return {name: value for name, value in tensors.items() if value is not None}
 
     @property

@@ -239,18 +239,19 @@ STORES = (
 
 _MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
           "f64": "f64"}  # fmt: skip
-_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+"""The kind of the halves of registers of a kind."""
 
 
 def _mov(type_: str) -> InstructionRow:
     register = _MOVED[type_]
     lists: list[tuple[OperandForm, ...]] = []
-    if type_ in _HALVES:
-        halves = Vector("a", _HALVES[type_], 2, loose=True)
+    if type_ in HALVES:
+        halves = Vector("a", HALVES[type_], 2, loose=True)
         lists.append((Result("d", register), halves))
         lists.append(
             (
-                Vector("d", _HALVES[type_], 2, written=True, loose=True),
+                Vector("d", HALVES[type_], 2, written=True, loose=True),
                 Scalar("a", type_, plain=True),
             )
         )
