@@ -173,8 +173,7 @@ class TensorReduceOp(TensorFromSharedOp):
         return self.row_of(rows.TENSOR_REDUCTIONS, self.kind.data, self.mode.data)
 
     def verify_(self) -> None:
-        if self.kind.data not in rows.TENSOR_REDUCE:
-            raise self.fail(f"{', '.join(rows.TENSOR_REDUCE)}, got {self.kind.data}")
+        self.expect_word(self.kind.data, rows.TENSOR_REDUCE)
         super().verify_()
 
 
@@ -265,8 +264,7 @@ class _BulkReduceOp(_BulkFromSharedOp):
         return self.FORMS[self.form.data]
 
     def verify_(self) -> None:
-        if self.form.data not in self.FORMS:
-            raise self.fail(f"{', '.join(self.FORMS)}, got {self.form.data}")
+        self.expect_word(self.form.data, self.FORMS)
 
 
 @fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
@@ -357,5 +355,4 @@ class CpFenceproxyOp(RowOp):
         return self.row.mnemonic.replace("release.cta", f"release.{self.scope.data}")
 
     def verify_(self) -> None:
-        if self.scope.data not in SCOPES:
-            raise self.fail(f"a scope of {', '.join(SCOPES)}, got {self.scope.data}")
+        self.expect_word(self.scope.data, SCOPES, "a scope of ")

@@ -6,7 +6,7 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
@@ -166,6 +166,11 @@ class PtxOp(FieldsOp):
         if value.type != legal:
             raise self.fail(f"{legal} for {self.mnemonic}, got {value.type}")
 
+    def expect_word(self, word: str, legal: Collection[str], what: str = "") -> None:
+        """Raise VerifyException unless a word is one of those that are legal."""
+        if word not in legal:
+            raise self.fail(f"{what}{', '.join(legal)}, got {word}")
+
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
@@ -254,8 +259,7 @@ class FormOp(RowOp):
 
     def verify_(self) -> None:
         legal = [mnemonic for row in self.ROWS for mnemonic in row.mnemonics]
-        if self.mnemonic not in legal:
-            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
+        self.expect_word(self.mnemonic, legal, "one of ")
 
 
 def twin(

@@ -149,8 +149,7 @@ class SregOp(SpecialOp, MoveOp):
     result = result_def(B32)
 
     def verify_(self) -> None:
-        if self.register.data not in SPECIAL_REGISTERS:
-            raise self.fail(f"one of {', '.join(SPECIAL_REGISTERS)}, got {self.register.data}")
+        self.expect_word(self.register.data, SPECIAL_REGISTERS, "one of ")
 
     def requirement(self) -> Requirement:
         in_clusters = self.register.data in CLUSTER_REGISTERS
@@ -174,9 +173,8 @@ class TimeOp(SpecialOp):
         return MOV[VARYING.get(self.register.data, "b32")]
 
     def verify_(self) -> None:
-        if (kind := VARYING.get(self.register.data)) is None:
-            raise self.fail(f"one of {', '.join(VARYING)}, got {self.register.data}")
-        self.expect(self.result, reg(kind))
+        self.expect_word(self.register.data, VARYING, "one of ")
+        self.expect(self.result, reg(VARYING[self.register.data]))
 
     def requirement(self) -> Requirement:
         _, needed = OF_LAUNCH.get(self.register.data, ("", super().requirement()))

@@ -116,8 +116,7 @@ class LdRedOp(AccessOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if (form := self.form.data) not in REDUCE_FORMS:
-            raise self.fail(f"a form of {', '.join(REDUCE_FORMS)}, got {form}")
+        self.expect_word(self.form.data, REDUCE_FORMS, "a form of ")
         access = self.access
         if not access.shape.reduces or access.number < 2:
             raise self.fail(

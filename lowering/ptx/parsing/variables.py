@@ -117,7 +117,7 @@ class ModuleVariables:
         self.names.add(symbol.name)
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
-        op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,
+        op = GlobalOp(symbol.name, symbol.align, octets, constant=is_constant,
                       names=DictionaryAttr(names) if names else None)  # fmt: skip
         if functions:
             op.attributes[FUNCTIONS] = DictionaryAttr(functions)
