@@ -1,7 +1,6 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
 import dataclasses
-import re
 from functools import cache, partial
 from typing import Any
 
@@ -59,7 +58,7 @@ from tilewright.lowering.ptx.parsing.instructions import (
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
-from tilewright.lowering.ptx.parsing.spellings import atomic_words
+from tilewright.lowering.ptx.parsing.spellings import atomic_words, on_shared
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
@@ -71,11 +70,12 @@ _ACCESS_WORDS = {*_SPACES, *_VECTORS, *CACHING, *_ORDERS, WEAK}
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    said = mnemonic.replace("::cta", "").replace("volatile", "relaxed.sys")
+    order = "weak" if ".local" in mnemonic else "relaxed.sys"
+    said = mnemonic.replace("::cta", "").replace("volatile", order)
     name, *words = said.split(".")
     type_ = next((word for word in words if word in _TYPES), None)
     if type_ is None:
-        return _in_window(f"{mnemonic}.shared::cta") if mnemonic == "st.bulk.weak" else None
+        return None
     words.remove(type_)
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     if not _ACCESS_WORDS.issuperset(words):
@@ -228,9 +228,11 @@ def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> Re
     return ReadingRule(rule)
 
 
+@composes
 def _in_window(mnemonic: str) -> ReadingRule | None:
     """The rule of an instruction on shared memory, of a generic address in its window."""
-    if (shared := rule_of(mnemonic)) is None:
+    own = on_shared(mnemonic)
+    if own is None or (shared := rule_of(own)) is None:
         return None
 
     def rule(reader: Reader, operands: str) -> None:
@@ -249,20 +251,6 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         reader.scope = outer
 
     return ReadingRule(rule)
-
-
-_OF_ANY_SPACE = (
-    (re.compile(r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)"), r"\1.shared::cta\2"),
-    (re.compile(r"(cp\.async\.mbarrier\.arrive(?:\.noinc)?)(\.b64)"), r"\1.shared\2"),
-    (re.compile(r"(tcgen05\.alloc\..*\.aligned)(\.b32)"), r"\1.shared::cta\2"),
-)
-"""Instructions on generic addresses in the window of shared memory, and those on its own."""
-
-
-@composes
-def _of_any_space(mnemonic: str) -> ReadingRule | None:
-    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
-    return next((_in_window(match.expand(own)) for match, own in matches if match), None)
 
 
 @reads("and")
@@ -290,8 +278,6 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
     if mnemonic == MBARRIER_ARRIVE_EXPECT_TX.mnemonic:
         ops = mbarrier.ArriveExpectTxOp, mbarrier.ArriveExpectTxStateOp
         return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
-    if ".shared" not in mnemonic:
-        return _in_window(mnemonic.removesuffix(".b64") + ".shared.b64")
     if mnemonic not in (MBARRIER_TRY_WAIT.mnemonic, MBARRIER_TRY_WAIT_CLUSTER.mnemonic):
         return None
     cluster = mnemonic == MBARRIER_TRY_WAIT_CLUSTER.mnemonic

@@ -15,8 +15,6 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
 _BOX = r"cp\.async\.bulk\.tensor\.\dd"
-SIGNED_SELP = r"selp\.s(\d+)", r"selp.b\1"
-"""The one that is another to every rule, but is written as it was: its numbers have a sign."""
 SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
@@ -50,7 +48,6 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(multimem\.[a-z_]+\.(?:async\.)?(?:weak|\w+\.(?:cta|cluster|gpu|sys)))\.(?!global)(.*)",
             r"\1.global.\2",
         ),
-        (r"(multimem\..*\.add)\.s64", r"\1.u64"),
         (r"(multimem\.st\..*)\.[us](8|32|64)", r"\1.b\2"),
         (r"((?:multimem\.)?cp\.async\.bulk)\.weak(\..*)", r"\1\2"),
         (
@@ -103,6 +100,24 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""
+
+
+_OF_ANY_SPACE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), own)
+    for pattern, own in (
+        (r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)", r"\1.shared::cta\2"),
+        (r"((?:cp\.async\.)?mbarrier\.(?!.*shared).*)(\.b64)", r"\1.shared\2"),
+        (r"(tcgen05\.alloc\..*\.aligned)(\.b32)", r"\1.shared::cta\2"),
+        (r"st\.bulk(?:\.weak)?", "st.bulk.weak.shared::cta"),
+    )
+)
+"""Instructions on generic addresses in the window of shared memory, and those on its own."""
+
+
+def on_shared(mnemonic: str) -> str | None:
+    """The instruction on shared memory that one on its generic addresses is; None of any other."""
+    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
+    return next((match.expand(own) for match, own in matches if match), None)
 
 
 @cache
