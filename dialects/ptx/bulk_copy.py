@@ -43,6 +43,8 @@ class TensorCopyOp(HintedOp, AsyncBulkOp):
     that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
     the mode that it is of. PTX ISA 5.5."""
 
+    MODES: ClassVar[Mapping[Any, rows.TensorCopyRow]]
+
     if TYPE_CHECKING:
         coordinates: VarOperand
         offsets: OptOperand
@@ -58,9 +60,14 @@ class TensorCopyOp(HintedOp, AsyncBulkOp):
     def variant(self) -> dict[str, Any]:
         return {"rank": self.dimensions, **super().variant}
 
-    def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
-        """The row of the op's mode."""
-        if (row := modes.get(key or self.mode.data)) is None:
+    @property
+    def key(self) -> Any:
+        """The key of its row among those of its modes."""
+        return self.mode.data
+
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        if (row := self.MODES.get(self.key)) is None:
             raise self.fail(f"another mode than {self.mode.data} here")
         return row
 
@@ -96,6 +103,8 @@ class TensorLoadOp(TensorCopyOp):
     that the box goes to the CTA's own memory, which more targets have of some modes.
     """
 
+    MODES = rows.TENSOR_LOADS
+
     dest = operand_def(B32)
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
@@ -111,9 +120,8 @@ class TensorLoadOp(TensorCopyOp):
     )
 
     @property
-    def row(self) -> rows.TensorCopyRow:
-        words = (word is not None for word in (self.mask, self.pair, self.own))
-        return self.row_of(rows.TENSOR_LOADS, self.mode.data, *words)
+    def key(self) -> Any:
+        return self.mode.data, *(word is not None for word in (self.mask, self.pair, self.own))
 
 
 class TensorFromSharedOp(TensorCopyOp):
@@ -133,26 +141,22 @@ class TensorStoreOp(TensorFromSharedOp):
     ```
     """
 
-    assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
+    MODES = rows.TENSOR_STORES
 
-    @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_STORES)
+    assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
 
 @fields_op("ptx.cp.async.bulk.prefetch.tensor", *rows.TENSOR_PREFETCHES.values())
 class TensorPrefetchOp(TensorCopyOp):
     """`cp.async.bulk.prefetch.tensor.Nd.L2.global.tile [map, {c}]{, policy}`."""
 
+    MODES = rows.TENSOR_PREFETCHES
+
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     offsets = opt_operand_def(RegType)
 
     assembly_format = "$map `,` `[` $coordinates `]` (`offsets` $offsets^ `:` type($offsets))?"
-
-    @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_PREFETCHES)
 
 
 @fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCTIONS.values())
@@ -164,13 +168,15 @@ class TensorReduceOp(TensorFromSharedOp):
     ```
     """
 
+    MODES = rows.TENSOR_REDUCTIONS
+
     kind = prop_def(StringAttr)
 
     assembly_format = "$kind $map `,` `[` $coordinates `]` `,` $source"
 
     @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_REDUCTIONS, self.kind.data, self.mode.data)
+    def key(self) -> Any:
+        return self.kind.data, self.mode.data
 
     def verify_(self) -> None:
         self.expect_word(self.kind.data, rows.TENSOR_REDUCE)
@@ -229,15 +235,11 @@ class _BulkFromSharedOp(BulkCopyOp):
 class _MaskedStoreOp(_BulkFromSharedOp):
     """One of all bytes or, of each 16, those whose bits of a mask are set."""
 
-    ROWS: ClassVar[Sequence[rows.BulkCopyRow]]
+    CHOICE = "mask"
 
     mask = opt_operand_def(B16)
 
     assembly_format = "$dest `,` $source `,` $size (`mask` $mask^)?"
-
-    @property
-    def row(self) -> rows.BulkCopyRow:
-        return self.ROWS[self.mask is not None]
 
 
 @fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE, rows.BULK_STORE_MASKED)

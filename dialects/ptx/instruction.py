@@ -86,6 +86,9 @@ class PtxOp(FieldsOp):
     ROW: ClassVar[Any] = None
     ROWS: ClassVar[Sequence[Any]] = ()
 
+    CHOICE: ClassVar[str] = ""
+    """The field with which the op is of its second row, if one is."""
+
     OPERANDS: ClassVar[Mapping[str, str]] = {}
     """The field that is an operand of the instruction, where that has neither its name nor the one
     that `FIELDS` says: two that stand side by side as `map + coordinates`, and what is no field as
@@ -94,7 +97,7 @@ class PtxOp(FieldsOp):
     @property
     def row(self) -> Any:
         """The row of the lattice; None for an op that every target runs."""
-        return self.ROW
+        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
 
     @property
     def mnemonic(self) -> str:
@@ -222,13 +225,6 @@ def content(field: Any) -> Any:
 class RowOp(PtxOp):
     """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
     their values."""
-
-    CHOICE: ClassVar[str] = ""
-    """The field with which the op is of its second row, if one is."""
-
-    @property
-    def row(self) -> Any:
-        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
 
     @property
     def mnemonic(self) -> str:

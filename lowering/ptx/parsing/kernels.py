@@ -211,7 +211,7 @@ class KernelReading:
             if (why := scope.declare_registers(statement.text)) is not None:
                 raise PtxError(why, statement.position)
         elif (
-            not self.variables.declare(statement, scope, self.source.location, inside=True)
+            not self.variables.declare(statement, scope, inside=True)
             and statement.name not in (".pragma", ".noreturn", ".callprototype")
         ):  # fmt: skip
             what = f"expected a declaration that is read here, got {statement.name}"
@@ -240,7 +240,7 @@ class KernelReading:
         list_accumulators(order)
         conditions = {part: self._fill(reader, part) for part in order}
         ssa.close()
-        self.variables.share(reader.memory, self.source.location, every=self.EXIT is ExitOp)
+        self.variables.share(reader.memory, every=self.EXIT is ExitOp)
         for variables in (reader.memory, reader.local):
             variables.place()
         ends = _threaded(edges, parts)
