@@ -45,7 +45,7 @@ class InlineCallsPass(ModulePass):
             if call.indirect is not None:
                 _compare(call, taken)
         _number(op, taken)
-        calls = list(filter(_has_body, _calls(op)))
+        calls: list[Call] = [*filter(_has_body, descendants(op, Call))]
         callees = {callee_of(call) for call in calls} | {one for one in taken if one.body.blocks}
         for call in calls:
             if callees.isdisjoint(ancestors(call)):
@@ -73,10 +73,6 @@ def callee_of(call: Call) -> Function:
             "nearest legal: a function without gpu.kernel that both call"
         )  # fmt: skip
     return callee
-
-
-def _calls(inside: Operation | Region) -> list[Call]:
-    return [op for op in inside.walk() if isinstance(op, Call)]
 
 
 def _has_body(call: Call) -> bool:
@@ -160,7 +156,7 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     if callee in path:
         raise OpError(call, f"'{call.name}' expected a callee that does not call itself")
     body = callee.body.clone()
-    nested, (entry, *others) = _calls(body), body.blocks
+    nested, (entry, *others) = descendants(body, Call), body.blocks
     if isinstance(callee, functions.FuncOp):
         if callee.local is not None:
             kernel, local = next(enclosing(call, EntryOp)), descendants(body, LocalAddressOp)

@@ -196,9 +196,9 @@ class EntryOp(PtxOp):
             for word in ("reqntid", "maxntid", "cluster")
         )
         keyword = parser.parse_optional_attr_dict_with_keyword()
-        kinds = [parameter_register(type_) or "" for _, type_, _ in parsed]
-        pairs = zip(parsed, kinds, strict=True)
-        arguments = [argument.resolve(reg(kind)) for (argument, _, _), kind in pairs]
+        arguments = [
+            argument.resolve(reg(parameter_register(type_) or "")) for argument, type_, _ in parsed
+        ]
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[argument.type for argument in arguments]))
