@@ -26,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     WMMA_MMA,
     WmmaRow,
 )
+from tilewright.dialects.cute_nvgpu.lattice.composed import COMPOSED
 from tilewright.dialects.cute_nvgpu.lattice.machine_code import MACHINE_ROWS, NEWEST, MachineRow
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS
@@ -35,7 +36,6 @@ from tilewright.dialects.cute_nvgpu.lattice.undocumented import (
 )
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS, ON_INTEGERS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, RECORDED
-from tilewright.lowering.ptx.parsing.composed import COMPOSED
 from tilewright.lowering.ptx.parsing.refused import REFUSED
 from tilewright.lowering.ptx.parsing.spellings import SPELLINGS
 from tilewright.tools.instructions.catalogue import lattice

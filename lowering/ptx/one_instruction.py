@@ -8,19 +8,13 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
+from tilewright.dialects.cute_nvgpu.lattice.composed import own_needs
+from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 
 ONE_INSTRUCTION = "ptx.one_instruction"
 """The attribute of such ops. Of the last it is how many there are and the instruction, with `%0` on
 for the values that they read of no other of them, and `=0` on for the result of the op there."""
 _PLACE = re.compile(r"([%=])(\d+)")
-_NEEDS = (
-    (re.compile(r"(set|cvt)\..*bf16"), needs("sm_90 7.8")),
-    (re.compile(r"lop3\.(and|or)"), needs("sm_70 8.2")),
-    (re.compile(r"(min|max)\..*abs"), needs("sm_100 8.8")),
-    (re.compile(r"set\..*[us]\d\d\.f16"), needs("sm_70 6.5")),
-)
-"""The targets and versions of instructions that need more than their ops. PTX ISA 9.7.7.1."""
 
 
 class OneInstruction(NamedTuple):
@@ -33,7 +27,7 @@ class OneInstruction(NamedTuple):
     @property
     def requirement(self) -> Requirement:
         """The target and version of the instruction, whatever its ops need."""
-        return next((need for known, need in _NEEDS if known.match(self.text)), BASELINE)
+        return own_needs(self.text) or BASELINE
 
     def written(self, names: Mapping[SSAValue, Sequence[str]]) -> str:
         """The instruction on registers of these names."""

@@ -147,12 +147,17 @@ def taken(listed: Sequence[Instruction]) -> dict[Instruction, str]:
     targets = dict[Instruction, str]()
     for target in TARGETS:
         left = [one for one in listed if one not in targets]
-        kernels = [
-            f"{BODY.format(f'k{number}')}{one.text}\nret; }}\n" for number, one in enumerate(left)
-        ]
-        refused = refused_by_ptxas(kernels, target)
-        targets |= {one: target for number, one in enumerate(left) if number not in refused}
+        targets |= dict.fromkeys(taken_for(left, target), target)
     return targets
+
+
+def taken_for(listed: Sequence[Instruction], target: str) -> list[Instruction]:
+    """Those that ptxas takes for a target."""
+    kernels = [
+        f"{BODY.format(f'k{number}')}{one.text}\nret; }}\n" for number, one in enumerate(listed)
+    ]
+    refused = refused_by_ptxas(kernels, target)
+    return [one for number, one in enumerate(listed) if number not in refused]
 
 
 def written(one: Instruction, target: str, name: str) -> str:

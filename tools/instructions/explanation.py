@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tilewright.dialects.cute_nvgpu.lattice.targets import TARGETS
-from tilewright.tools.instructions.catalogue import canonical, listings
+from tilewright.tools.instructions.catalogue import canonical, listing
 from tilewright.tools.instructions.listing import Listing, version_text
 from tilewright.tools.render_table import line
 
@@ -11,7 +11,8 @@ from tilewright.tools.render_table import line
 def explanation(mnemonic: str) -> list[str]:
     """The lines that explain a legal mnemonic."""
     mnemonic = canonical(mnemonic)
-    row = listings()[mnemonic]
+    row = listing(mnemonic)
+    assert row is not None, mnemonic
     return [mnemonic, *row.explain(mnemonic), *_availability(row)]
 
 

@@ -1,7 +1,7 @@
 """Judging one line: a PTX mnemonic, or a whole instruction with its operands."""
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import split
-from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics
+from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, runs
 from tilewright.tools.instructions.why_mnemonic import is_judged, why_illegal_mnemonic
 from tilewright.tools.instructions.why_operands import fit, why_illegal_operands
 
@@ -9,17 +9,14 @@ from tilewright.tools.instructions.why_operands import fit, why_illegal_operands
 def is_legal(line: str, arch: str | None) -> bool | None:
     """True where the target runs it; one or other, where it is None. None for an instruction that
     is not judged: there are mnemonics of its kind beyond those that are listed."""
-    legal = legal_mnemonics(arch)
-    if line in legal:
+    if line in legal_mnemonics(arch):
         return True
     parts = split(line)
     if parts is None:
         return False
     mnemonic, operands = parts
-    if mnemonic not in legal:
-        mnemonic = canonical(mnemonic)
-        if mnemonic not in legal:
-            return False if is_judged(mnemonic) else None
+    if not runs(mnemonic := canonical(mnemonic), arch):
+        return False if is_judged(mnemonic) else None
     return operands is None or fit(mnemonic, operands, arch)
 
 

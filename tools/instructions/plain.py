@@ -1,14 +1,20 @@
 """Instructions with neither shape nor layout: barriers, mbarriers, clusters, fences, groups of
 copies, moves and control flow; and `cp.async`, loads and stores, copies of boxes and scalars."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import count
 from typing import Any, cast
 
 from tilewright.dialects.cute_nvgpu.lattice import (
     CP_ASYNC,
     InstructionRow,
     atomics,
+    carry,
     cluster,
+    control_flow,
     data_movement,
     launch_control,
     mbarrier,
@@ -18,6 +24,8 @@ from tilewright.dialects.cute_nvgpu.lattice import (
     tma,
     warp,
 )
+from tilewright.dialects.cute_nvgpu.lattice.accesses import access
+from tilewright.dialects.cute_nvgpu.lattice.composed import own_needs, parts, spelling_needs
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_PREFETCH,
     LOADS,
@@ -25,15 +33,17 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     AsyncCopyRow,
     MemoryAccessRow,
 )
-from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
-from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
+from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Result, Scalar, Vector
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, SOURCES, ScalarRow
+from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, later
 from tilewright.dialects.cute_nvgpu.lattice.tma import (
     BULK_COPIES,
     TENSOR_COPIES,
     BulkCopyRow,
     TensorCopyRow,
 )
+from tilewright.lowering.ptx.parsing.spellings import normal
 from tilewright.tools.instructions.listing import Listing, Lists
 from tilewright.tools.render_table import line
 
@@ -53,6 +63,8 @@ def _rows() -> dict[tuple[str, ...], InstructionRow]:
         warp,
         launch_control,
         stack,
+        carry,
+        control_flow,
     ):
         content: list[Any] = list(vars(module).values())
         for value in content:
@@ -171,3 +183,66 @@ def _scalar(row: ScalarRow, requirement: Requirement) -> Listing:
         if form.requirement == requirement
     }
     return _listing(f"ptx.{row.name}", row.does, requirement, row.section, forms)
+
+
+Known = Callable[[str], tuple[Listing, Lists] | None]
+"""The listing of a mnemonic, and its operands."""
+_SECTIONS = {"set": "9.7.6.1", "mad24": "9.7.1.6"}
+_PIECE = re.compile(r",\s*(?![^{}]*\}\})")
+_BEHIND = {"{rest}": 1, "{more}": 3}
+"""The places that begin with the operands that a line of a composition calls so."""
+_PLACE = re.compile(r"\{(\d)\}")
+_NAMES = "d" + SOURCES + "q"
+
+
+def unlisted(mnemonic: str, known: Known) -> Listing | None:
+    """That of an access with words on caches, or of an instruction that is several `known` ones."""
+    if (row := access(mnemonic)) is not None:
+        return _row(row)
+    required, spelled = spelling_needs(mnemonic), normal(mnemonic)
+    if required is not None and spelled != mnemonic and (of := known(spelled)):
+        row, lists = of
+        own: Callable[[str], Lists] = lambda _: lists  # noqa: E731
+        return replace(row, target=required.target, ptx_version=required.version, lists=own)
+    composed = [(known(name), text) for name, text in parts(mnemonic)]
+    whole = [
+        (*row, _PIECE.split(text.replace("{more}", ", {more}"))) for row, text in composed if row
+    ]
+    if not whole or len(whole) < len(composed):
+        return None
+    rows, name = [row for row, *_ in whole], mnemonic.partition(".")[0]
+    like = next((row for row in rows if row.op.startswith(("ptx." + name, name))), rows[0])
+    section = SCALARS[name].section if name in SCALARS else _SECTIONS.get(name, like.section)
+    required = own_needs(mnemonic) or reduce(later, map(Requirement.of, rows))
+    together = "; ".join(f"{name} {text}" for name, text in parts(mnemonic))
+    return _listing(like.op, together, required, section, {mnemonic: _operands(whole)})
+
+
+def _operands(whole: Iterable[tuple[Listing, Lists, Sequence[str]]]) -> Operands:
+    """The operands of an instruction that is several: each as the one of them has it that takes
+    it. Of two results one may be left out, but a predicate beside bits."""
+    places, pairs = dict[int, OperandForm](), False
+    for _, lists, pieces in whole:
+        forms = iter(next(forms for forms in lists if _are_alike(forms, pieces)))
+        pairs = pairs or "{also}" in pieces
+        for piece in pieces:
+            if piece in _BEHIND:
+                places |= dict(zip(count(_BEHIND[piece]), forms, strict=False))
+            elif (form := next(forms)) and (place := _PLACE.fullmatch(piece)):
+                places[int(place[1])] = form
+    dest = places[0]
+    if not isinstance(dest, Result):
+        return (Address("a"),)
+    if pairs:
+        legal = SCALARS["setp"].results if dest.register == "pred" else ("r|r", "_|r")
+        places[0] = replace(dest, legal=legal)
+    return tuple(
+        replace(form, name=_NAMES[place]) if isinstance(form, Scalar) else form
+        for place, form in sorted(places.items())
+    )
+
+
+def _are_alike(forms: Sequence[OperandForm], pieces: Sequence[str]) -> bool:
+    """True where vectors stand in the places of vectors."""
+    pairs = zip(forms, pieces, strict=False)
+    return all(isinstance(form, Vector) is piece.startswith("{{") for form, piece in pairs)

@@ -6,10 +6,11 @@ Beside the forms of the table, ptxas takes the qualifiers of an instruction in a
 
 from functools import cache, lru_cache
 
+from tilewright.dialects.cute_nvgpu.lattice import accesses
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED, Undocumented
 from tilewright.lowering.ptx.parsing.spellings import in_any_order
-from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
+from tilewright.tools.instructions.catalogue import canonical, listings, runs
 
 _KNOWN_ORDERS = 1 << 10
 
@@ -43,13 +44,13 @@ def _find(mnemonic: str, arch: str | None) -> Undocumented | None:
 
 def _takes(mnemonic: str, arch: str | None) -> bool:
     """True where ptxas takes it, documented or not."""
-    return canonical(mnemonic) in legal_mnemonics(arch) or _find(mnemonic, arch) is not None
+    return runs(canonical(mnemonic), arch) or _find(mnemonic, arch) is not None
 
 
 @lru_cache(_KNOWN_ORDERS)
 def in_order(mnemonic: str) -> str | None:
     """The mnemonic of the lattice that has the same words in another order, or None."""
-    return _by_words().get(in_any_order(mnemonic))
+    return _by_words().get(in_any_order(mnemonic)) or accesses.in_order(mnemonic)
 
 
 @cache

@@ -17,7 +17,13 @@ from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access
 from tilewright.dialects.cute_nvgpu.lattice.nearest import Nearest
-from tilewright.tools.instructions.catalogue import canonical, legal_mnemonics, listings
+from tilewright.tools.instructions.catalogue import (
+    canonical,
+    legal_mnemonics,
+    listing,
+    listings,
+    runs,
+)
 from tilewright.tools.instructions.undocumented import in_order, remark
 
 _NUMBER = re.compile(r"\d+")
@@ -39,7 +45,7 @@ def is_judged(mnemonic: str) -> bool:
     """True where the lattice says that a mnemonic is legal or illegal: it is listed, or one of an
     instruction of which all are, in another order of words and misspelt as well."""
     wanted = canonical(mnemonic)
-    if wanted in listings():
+    if listing(wanted) is not None:
         return True
     if in_order(wanted) is not None:
         return True
@@ -51,9 +57,9 @@ def why_illegal_mnemonic(mnemonic: str, arch: str | None) -> str | None:
     """Why the target (or the lattice, where it is None) has no such mnemonic or does not judge it,
     and the nearest that it has; None where it is legal."""
     wanted = canonical(mnemonic)
-    if wanted in legal_mnemonics(arch):
+    if runs(wanted, arch):
         return None
-    row = listings().get(wanted)
+    row = listing(wanted)
     if not is_judged(wanted):
         reason = f"not judged: tilewright has no listing of '{mnemonic}'"
     elif row is None:

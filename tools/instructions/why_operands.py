@@ -7,7 +7,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Misfit,
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.cute_nvgpu.lattice.undocumented import UNDOCUMENTED_SELECTORS
-from tilewright.tools.instructions.catalogue import listings, operand_lists
+from tilewright.tools.instructions.catalogue import operand_lists, section
 
 
 def fit(mnemonic: str, operands: Sequence[Written], arch: str | None) -> bool:
@@ -86,12 +86,12 @@ def _wrong_number(mnemonic: str, forms: Sequence[OperandForm], operands: Sequenc
     ]
     return (
         f"{mnemonic} expected {required}{most} operands ({names}), got {len(operands)} "
-        f"(PTX ISA {listings()[mnemonic].section}); nearest legal: {', '.join(near)}"
+        f"(PTX ISA {section(mnemonic)}); nearest legal: {', '.join(near)}"
     )
 
 
 def _wrong(mnemonic: str, form: OperandForm, written: Written, misfit: Misfit) -> str:
-    why = f"PTX ISA {form.section or listings()[mnemonic].section}"
+    why = f"PTX ISA {form.section or section(mnemonic)}"
     if misfit.replaced is not None:
         why = f"undocumented: ptxas takes {misfit.replaced}, {why}"
     for row in UNDOCUMENTED_SELECTORS:

@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import (
     Minimum,
     NeedingRow,
     Requirement,
+    later,
     needs,
     target,
 )
@@ -71,8 +72,10 @@ CACHING = (
                                  "64B", "128B", "256B")),
 )  # fmt: skip
 """The words of loads and stores that say how caches keep what is accessed. PTX ISA 9.7.9.1."""
-_OF_CACHE = needs("sm_70 7.4")
-"""The needs of words that name the L1."""
+_OF_CACHE = (
+    ("L2::256B", "sm_80"), ("L2::cache_hint", "sm_80"), ("L2::", "sm_75"), ("L1::", "sm_70"),
+)  # fmt: skip
+"""The lowest targets of accesses with such words, the highest first."""
 
 CACHE_HINT = ".L2::cache_hint"
 CACHE_POLICY = Choice("cache-policy")
@@ -125,7 +128,11 @@ def needs_of(semantics: str) -> Requirement:
 
 def cached(semantics: str, cache: str | None) -> Requirement:
     """The needs of an access by an order and such words."""
-    return needs_of(semantics) if cache is None or "L1::" not in cache else _OF_CACHE
+    lowest = next((lowest for word, lowest in _OF_CACHE if word in (cache or "")), None)
+    return later(needs_of(semantics), needs(f"{lowest} 7.4") if lowest else BASELINE)
+
+
+_PLACE = Address("a", elements=True)
 
 
 @frozen
@@ -179,10 +186,10 @@ class MemoryAccessRow(NeedingRow):
     def operands(self, register: str, count: int) -> tuple[OperandForm, ...]:
         """Those of an access of `count` registers."""
         if self.loads:
-            return Vector("d", register, count, written=True, loose=True), Address("a")
+            return Vector("d", register, count, written=True, loose=True), _PLACE
         if self.semantics is ASYNC:
-            return Address("a"), Scalar("b", register)
-        return Address("a"), Vector("b", register, count, loose=True)
+            return _PLACE, Scalar("b", register)
+        return _PLACE, Vector("b", register, count, loose=True)
 
 
 PREFETCH = InstructionRow(
@@ -237,23 +244,22 @@ STORES = (
     ),
 )  # fmt: skip
 
-_MOVED = {"pred": "pred", "b16": "b16", "b32": "b32", "u32": "b32", "f32": "f32", "b64": "b64",
-          "f64": "f64"}  # fmt: skip
+_MOVED = {"pred": "pred", "f32": "f32", "f64": "f64"} | {
+    f"{kind}{bits}": f"b{bits}" for bits in (16, 32, 64) for kind in "bus"
+}
 _HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
 
 
 def _mov(type_: str) -> InstructionRow:
     register = _MOVED[type_]
     lists: list[tuple[OperandForm, ...]] = []
-    if type_ in _HALVES:
-        halves = Vector("a", _HALVES[type_], 2, loose=True)
-        lists.append((Result("d", register), halves))
-        lists.append(
-            (
-                Vector("d", _HALVES[type_], 2, written=True, loose=True),
-                Scalar("a", type_, plain=True),
-            )
-        )
+    part, count = _HALVES.get(type_, ""), 2
+    while part and count <= 4:
+        sides = Vector("a", part, count, loose=True)
+        lists.append((Result("d", register), sides))
+        taken = Vector("d", part, count, written=True, loose=True)
+        lists.append((taken, Scalar("a", type_, plain=True)))
+        part, count = _HALVES.get(part, ""), 2 * count
     return InstructionRow(
         "ptx.mov",
         "move a register, a constant or the address of a variable",
@@ -262,7 +268,7 @@ def _mov(type_: str) -> InstructionRow:
         "9.7.9.1",
         (
             Result("d", register),
-            Scalar("a", type_, plain=True, sums=type_ in ("u32", "b32", "b64")),
+            Scalar("a", type_, plain=True, sums=register in ("b32", "b64")),
         ),
         tuple(lists),
     )
@@ -342,7 +348,7 @@ BRANCH = InstructionRow(
     "ptx.bra", "go on at a label", ("bra.uni", "bra"), BASELINE,
     "9.7.12.3", (Label("tgt"),),
 )  # fmt: skip
-RETURN = InstructionRow("ptx.ret", "leave the kernel", ("ret",), BASELINE, "9.7.12.6")
+RETURN = InstructionRow("ptx.ret", "leave the kernel", ("ret", "ret.uni"), BASELINE, "9.7.12.6")
 TRAP = InstructionRow(
     "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE,
     "9.7.19.5",
@@ -450,4 +456,8 @@ CP_ASYNC_WAIT_GROUP = InstructionRow(
     "cp.async.wait_group", "wait until at most the latest N groups are not complete",
     ("cp.async.wait_group",), CP_ASYNC.needs, "9.7.9.25.3.3",
     (Constant("N"),),
+)  # fmt: skip
+CP_ASYNC_WAIT_ALL = replace(
+    CP_ASYNC_WAIT_GROUP, does="wait until all of the thread's cp.async are complete",
+    mnemonics=("cp.async.wait_all",), operands=(),
 )  # fmt: skip

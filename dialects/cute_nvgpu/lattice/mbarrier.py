@@ -134,8 +134,9 @@ _COUNTED = tuple(
         "ptx.mbarrier.arrival" if state is _STATE else "ptx.mbarrier", does,
         f"mbarrier.{name}.{space}.b64", needed,
         *((state,) if "arrive" in name else ()), _BARRIER,
-        Choice("count", optional=name not in ("init", "arrive")
-               and "tx" not in name and "noComplete" not in name),
+        Choice("count", optional=(name, space) not in (("init", "shared"), ("arrive", "shared"))
+               and "tx" not in name and "noComplete" not in name,
+               target=target("sm_90") if name == "arrive_drop" else None),
     )
     for space, state, rows in (
         ("shared", _STATE, (

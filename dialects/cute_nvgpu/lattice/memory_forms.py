@@ -16,11 +16,12 @@ from tilewright.dialects.frozen import frozen
 
 @frozen
 class Address(OperandForm):
-    """A register or a variable in brackets, with a constant offset or none; ptxas takes what is of
-    the `loose` kinds without brackets."""
+    """A register or a variable in brackets, with a constant offset or none, or where there may be
+    `elements` one of an array; ptxas takes what is of the `loose` kinds without brackets."""
 
     _: KW_ONLY
     loose: tuple[Kind, ...] = ()
+    elements: bool = False
 
     @property
     def spelling(self) -> str:
@@ -31,7 +32,7 @@ class Address(OperandForm):
         return f"[{base}+{offset}]" if offset != "0" else f"[{base}]"
 
     def misfit(self, written: Written) -> Misfit | None:
-        if written.kind == "address":
+        if written.kind == "address" or (self.elements and written.kind == "element"):
             return None
         base, plus, _ = written.text.partition("+")
         if written.kind == "other" and plus:

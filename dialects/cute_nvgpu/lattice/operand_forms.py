@@ -11,6 +11,7 @@ choice      32         one of some integers, or a register
 superfluous            nothing
 selectors   {0,1}      a byte-id and a thread-id: integers or 16-bit registers
 predicate   p          a predicate register, or 0 or 1
+passed      (a, b)     what a call passes
 """
 
 from collections.abc import Iterable
@@ -216,7 +217,7 @@ def fits(written: Written, type_: str) -> bool:
 class Scalar(OperandForm):
     """A register that holds an instruction type, or a constant of that type; a predicate may be
     negated. `plain` ones are given as registers by tilewright, and `sums` say that a variable's
-    address and an offset may stand there: `smem+16`."""
+    address and an offset may stand there, `smem+16`, or that of an element, `smem[4]`."""
 
     type_: str
     _: KW_ONLY
@@ -233,7 +234,7 @@ class Scalar(OperandForm):
             [written] = written.items
         if written.kind == "register" or fits(written, self.type_):
             return None
-        if self.sums and written.kind == "sum":
+        if self.sums and written.kind in ("sum", "element"):
             return None
         constant = "" if self.type_ in NO_LITERAL else f" or a constant of .{self.type_}"
         return Misfit(f"a register{constant}", self.spelling)
@@ -372,6 +373,18 @@ class Label(OperandForm):
 
     def misfit(self, written: Written) -> Misfit | None:
         return None if written.kind == "register" else Misfit("a label", self.spelling)
+
+
+@frozen
+class ParameterList(OperandForm):
+    """Arguments or results of a call, in parentheses."""
+
+    @property
+    def spelling(self) -> str:
+        return f"({self.identifier})"
+
+    def misfit(self, written: Written) -> Misfit | None:
+        return None if written.kind == "passed" else Misfit("a list in parentheses", self.spelling)
 
 
 @frozen

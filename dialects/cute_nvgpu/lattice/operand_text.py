@@ -20,8 +20,10 @@ Kind = Literal[
     "box",
     "register",
     "sum",
+    "element",
     "pair",
     "negation",
+    "passed",
     "sink",
     "integer",
     "float",
@@ -50,7 +52,7 @@ class Written:
 
 
 _KNOWN_TEXTS = 1 << 14
-_COMMA = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])")
+_COMMA = re.compile(r",(?![^{}]*\})(?![^\[\]]*\])(?![^()]*\))")
 
 _NAME = r"(?:[A-Za-z][\w$]*|[%$_][\w$]+)(?:\.[\w$]+)*"
 _STATEMENT = re.compile(rf"(?:@!?{_NAME}\s+)?([^\s{{\[;]++)\s*+([^;]*+)(;?)\s*", re.ASCII)
@@ -58,6 +60,7 @@ _REGISTER = re.compile(_NAME, re.ASCII)
 _ADDRESS = re.compile(rf"\[\s*({_NAME})\s*(?:\+([^\[\]]*))?\]", re.ASCII)
 _SUM = re.compile(rf"({_NAME})\s*\+([^|]*)", re.ASCII)
 _BOX = re.compile(rf"\[\s*({_NAME})\s*,\s*\{{([^{{}}]*)\}}\s*\]", re.ASCII)
+_ELEMENT = re.compile(rf"({_NAME})\s*\[[^\[\]]+\]", re.ASCII)
 _BITS = re.compile(r"\(*0[fF][0-9a-fA-F]{8}\)*", re.ASCII)
 
 
@@ -87,8 +90,12 @@ def _operand(text: str) -> Written:
         return _bracketed(text)
     if (written := _scalar(text)).kind != "other":
         return written
+    if text.startswith("("):
+        return Written("passed", text)
     if text.startswith("!"):
         return Written("negation", text, (_scalar(text[1:].lstrip()),))
+    if _ELEMENT.fullmatch(text):
+        return Written("element", text)
     if "|" in text:
         return Written("pair", text, _scalars(text.split("|")))
     if (match := _SUM.fullmatch(text)) and isinstance(offset := evaluate(match[2]), int):

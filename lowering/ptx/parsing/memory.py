@@ -1,7 +1,6 @@
 """Loads, stores, atomic operations, copies of matrices and of boxes, as ops."""
 
 import dataclasses
-import re
 from functools import cache, partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.cluster import LEADER_MASKS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
@@ -21,11 +20,9 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC,
     CP_ASYNC_PREFETCH,
     GENERIC,
-    LOADS,
     OWN_SPACES,
     SCOPES,
     SPACES,
-    STORES,
     WEAK,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -41,18 +38,15 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx import (
-    atomics,
     bulk_copy,
     data_movement,
-    matrix_copy,
     mbarrier,
-    multimem,
     scalars,
 )
-from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.lowering.ptx.parsing.instructions import (
+    OPS,
     by_fields,
     composes,
     pieces,
@@ -64,22 +58,24 @@ from tilewright.lowering.ptx.parsing.instructions import (
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
+from tilewright.lowering.ptx.parsing.spellings import atomic_words, on_shared
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("async", "mmio", "relaxed", "acquire", "release", *SCOPES)
 _VECTORS = ("v2", "v4", "v8")
-_SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
+_SPACES = (*SPACES, CLUSTER_SPACE, *OWN_SPACES)
 _ACCESS_WORDS = {*_SPACES, *_VECTORS, *CACHING, *_ORDERS, WEAK}
 
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    said = mnemonic.replace("::cta", "").replace("volatile", "relaxed.sys")
+    order = "weak" if ".local" in mnemonic else "relaxed.sys"
+    said = mnemonic.replace("::cta", "").replace("volatile", order)
     name, *words = said.split(".")
     type_ = next((word for word in words if word in _TYPES), None)
     if type_ is None:
-        return _in_window(f"{mnemonic}.shared::cta") if mnemonic == "st.bulk.weak" else None
+        return None
     words.remove(type_)
     access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
     if not _ACCESS_WORDS.issuperset(words):
@@ -88,15 +84,15 @@ def _access(mnemonic: str) -> ReadingRule | None:
     count = next((int(word[1:]) for word in words if word in _VECTORS), 1)
     cache = ".".join(word for word in words if word in CACHING)
     semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
-    op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
+    op = OPS[name]
     properties = {"space": space, "access": access, "semantics": semantics}
-    forms = rows[0].operands(ACCESS_TYPES[access], count)
+    forms = op.ROW.operands(ACCESS_TYPES[access], count)
     if cache:
         properties["cache"] = cache
         forms = (
             (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
         )
-    rule = by_fields(op, properties, forms, _SPACES[space])
+    rule = by_fields(op, properties, forms)
     if space == "param":
         read = _parameter if name == "ld" else _argument
         rule = ReadingRule(partial(read, rule))
@@ -189,12 +185,9 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
-    name, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
-    order = [rest.pop(0) for _ in range(next(map(rest.index, SCOPES.keys() & {*rest})) + 1)]
-    space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
-    op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": ".".join(order), "form": ".".join(rest)}
-    return by_fields(op, properties, row.operands, _SPACES[space])
+    name, semantics, space, form = atomic_words(mnemonic.replace(CACHE_HINT, ""))
+    properties = {"space": space, "semantics": semantics, "form": form}
+    return by_fields(OPS[name], properties, row.operands)
 
 
 @reads("multimem")
@@ -204,9 +197,7 @@ def _multimem(mnemonic: str) -> ReadingRule | None:
         return _copy(mnemonic)
     if (row := MULTIMEM.get(f"{name}.{form}")) is None:
         return None
-    ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
-    op = next(op for op in ops if op.name == f"ptx.multimem.{name}")
-    rule = by_fields(op, {"form": form}, row.operands, "b64")
+    rule = by_fields(OPS[f"multimem.{name}"], {"form": form}, row.operands)
     return resizing(rule, form.rpartition(".")[2]) if "async" in form else rule
 
 
@@ -214,9 +205,8 @@ def _multimem(mnemonic: str) -> ReadingRule | None:
 def _matrix_copy(mnemonic: str) -> ReadingRule | None:
     if (copy := matrix_copies().get(mnemonic)) is None:
         return None
-    op = matrix_copy.LdmatrixOp if copy.row.op == "ldmatrix" else matrix_copy.StmatrixOp
     properties = {"form": copy.row.form, "trans": copy.trans}
-    return by_fields(op, properties, matrix_copy_operands(copy))
+    return by_fields(OPS[copy.row.op], properties, matrix_copy_operands(copy))
 
 
 def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> ReadingRule:
@@ -238,9 +228,11 @@ def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> Re
     return ReadingRule(rule)
 
 
+@composes
 def _in_window(mnemonic: str) -> ReadingRule | None:
     """The rule of an instruction on shared memory, of a generic address in its window."""
-    if (shared := rule_of(mnemonic)) is None:
+    own = on_shared(mnemonic)
+    if own is None or (shared := rule_of(own)) is None:
         return None
 
     def rule(reader: Reader, operands: str) -> None:
@@ -259,20 +251,6 @@ def _in_window(mnemonic: str) -> ReadingRule | None:
         reader.scope = outer
 
     return ReadingRule(rule)
-
-
-_OF_ANY_SPACE = (
-    (re.compile(r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)"), r"\1.shared::cta\2"),
-    (re.compile(r"(cp\.async\.mbarrier\.arrive(?:\.noinc)?)(\.b64)"), r"\1.shared\2"),
-    (re.compile(r"(tcgen05\.alloc\..*\.aligned)(\.b32)"), r"\1.shared::cta\2"),
-)
-"""Instructions on generic addresses in the window of shared memory, and those on its own."""
-
-
-@composes
-def _of_any_space(mnemonic: str) -> ReadingRule | None:
-    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
-    return next((_in_window(match.expand(own)) for match, own in matches if match), None)
 
 
 @reads("and")
@@ -300,8 +278,6 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
     if mnemonic == MBARRIER_ARRIVE_EXPECT_TX.mnemonic:
         ops = mbarrier.ArriveExpectTxOp, mbarrier.ArriveExpectTxStateOp
         return _arrival(MBARRIER_ARRIVE_EXPECT_TX, *ops)
-    if ".shared" not in mnemonic:
-        return _in_window(mnemonic.removesuffix(".b64") + ".shared.b64")
     if mnemonic not in (MBARRIER_TRY_WAIT.mnemonic, MBARRIER_TRY_WAIT_CLUSTER.mnemonic):
         return None
     cluster = mnemonic == MBARRIER_TRY_WAIT_CLUSTER.mnemonic
@@ -321,9 +297,8 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
 
 @cache
 def _copies() -> dict[str, tuple[Any, Any]]:
-    of = bulk_copy.TensorCopyOp | bulk_copy.BulkCopyOp
-    rows = [(op, row) for op in PTX.operations if issubclass(op, of) for row in vars(op)["ROWS"]]
-    return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
+    ops = [op for op in OPS.values() if issubclass(op, bulk_copy.AsyncBulkOp)]
+    return {form: (op, row) for op in ops for row in op.ROWS for form in row.forms}
 
 
 def _wait_for_all(reader: Reader, _: str) -> None:
@@ -345,15 +320,6 @@ def _unless_ignored(copy: ReadingRule, reader: Reader, operands: str) -> None:
         operands = ", ".join((*whole, "$left", *pieces(operands)[4:]))
     copy.read(reader, operands)
     reader.scope = outer
-
-
-@reads("tensormap")
-def _replace(mnemonic: str) -> ReadingRule | None:
-    form = mnemonic.removeprefix("tensormap.replace.")
-    if (row := tma.TENSORMAP_REPLACE.get(form)) is None:
-        return None
-    address = "b32" if ".shared" in form else "b64"
-    return by_fields(bulk_copy.TensormapReplaceOp, {"form": form}, row.operands, address)
 
 
 @reads("cp")

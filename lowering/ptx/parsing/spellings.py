@@ -15,8 +15,6 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 
 _BOX = r"cp\.async\.bulk\.tensor\.\dd"
-SIGNED_SELP = r"selp\.s(\d+)", r"selp.b\1"
-"""The one that is another to every rule, but is written as it was: its numbers have a sign."""
 SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), spelling)
     for pattern, spelling in (
@@ -50,7 +48,6 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(multimem\.[a-z_]+\.(?:async\.)?(?:weak|\w+\.(?:cta|cluster|gpu|sys)))\.(?!global)(.*)",
             r"\1.global.\2",
         ),
-        (r"(multimem\..*\.add)\.s64", r"\1.u64"),
         (r"(multimem\.st\..*)\.[us](8|32|64)", r"\1.b\2"),
         (r"((?:multimem\.)?cp\.async\.bulk)\.weak(\..*)", r"\1\2"),
         (
@@ -105,6 +102,24 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 """The spelling that others are read as: PTX ISA 9.7.6.2, 9.7.6.3, 9.7.8.8, 9.7.13."""
 
 
+_OF_ANY_SPACE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), own)
+    for pattern, own in (
+        (r"(clusterlaunchcontrol\.try_cancel\.async)(\.mbarrier.*)", r"\1.shared::cta\2"),
+        (r"((?:cp\.async\.)?mbarrier\.(?!.*shared).*)(\.b64)", r"\1.shared\2"),
+        (r"(tcgen05\.alloc\..*\.aligned)(\.b32)", r"\1.shared::cta\2"),
+        (r"st\.bulk(?:\.weak)?", "st.bulk.weak.shared::cta"),
+    )
+)
+"""Instructions on generic addresses in the window of shared memory, and those on its own."""
+
+
+def on_shared(mnemonic: str) -> str | None:
+    """The instruction on shared memory that one on its generic addresses is; None of any other."""
+    matches = ((pattern.fullmatch(mnemonic), own) for pattern, own in _OF_ANY_SPACE)
+    return next((match.expand(own) for match, own in matches if match), None)
+
+
 @cache
 def normal(mnemonic: str) -> str:
     """The mnemonic as the lattice has it."""
@@ -112,18 +127,19 @@ def normal(mnemonic: str) -> str:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
     if re.match(r"atom\.|red\.(?!async)", mnemonic):
-        return _atomic(mnemonic)
+        return atomic(*atomic_words(mnemonic))
     return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)
 
 
-_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_ORDERS = ("async", "mmio", "relaxed", "acquire", "release", "acq_rel")
 _NAMES = {part for names in OPERATIONS.values() for name in names for part in name.split(".")}
 _ON_BITS = ("exch", "cas", "and", "or", "xor")
 """The operations whose types are bits alone, whatever sign the text gives them."""
 
 
-def _atomic(mnemonic: str) -> str:
-    """An atomic operation with the order that it has if nothing is said."""
+def atomic_words(mnemonic: str) -> tuple[str, str, str, str]:
+    """The name of an atomic operation, its order, which it has if nothing is said, its space and
+    the rest."""
     name, *words = re.sub(r"::cta\b", "", mnemonic).split(".")
     order = [word for word in words if word in _ORDERS] or ["relaxed"]
     order += [word for word in words if word in SCOPES] or ["gpu"]
@@ -136,7 +152,7 @@ def _atomic(mnemonic: str) -> str:
     operation, *rest = rest or [""]
     if rest and operation in _ON_BITS:
         rest[-1] = f"b{rest[-1][1:]}"
-    return atomic(name, ".".join(order), space, ".".join((operation, *rest)))
+    return name, ".".join(order), space, ".".join((operation, *rest))
 
 
 _CLASSES = (

@@ -116,7 +116,8 @@ BODIES: dict[str, tuple[str, NDArray[np.int64]]] = {
         "nanosleep.u32 %r2;\nmov.u32 %r5, %clock;\nprefetch.global.L1 [%rd3+128];\n"
         "prefetch.global.L2 [%rd3+1073741824];\n"  # where no memory is
         "mov.u32 %r3, %smid;\nmov.u32 %r4, %nwarpid;\nadd.u32 %r0, %r3, %r4;\n"
-        "sub.u32 %r2, %r5, %r2;\nshr.u32 %r2, %r2, 31;\nadd.u32 %r0, %r0, %r2;\n",
+        "setp.gt.u32 %p1, %r5, %r2;\nsetp.ne.u64 %p2, %rd4, 0;\nand.pred %p1, %p1, %p2;\n"
+        "selp.u32 %r0, %r0, 0, %p1;\n",
         LANE * 0 + 64,
     ),
     "generic atomics": (  # of odd threads in shared, of even ones in global memory

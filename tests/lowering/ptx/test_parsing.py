@@ -10,12 +10,12 @@ from typing import Any
 
 import example_files
 import pytest
+from small_kernel import kernel
 from xdsl.ir import Block
 
 import tilewright as tw
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.ptx.dialect import PTX
-from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.lowering.ptx.parsing.kernels import rule_of  # with all rules
 from tilewright.lowering.ptx.parsing.refused import REFUSED
@@ -69,14 +69,6 @@ def test_own_text_comes_back(example: Path) -> None:
     module = parse_module(text, "k.ptx")
     verify(module, text)
     assert alike(module_text(module, target(arch))) == alike(text)
-
-
-def kernel(body: str, parameters: str = ".param .u64 k_p") -> str:
-    return (
-        ".version 8.0\n.target sm_80\n.address_size 64\n"
-        f".visible .entry k({parameters})\n{{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n"
-        f".reg .f32 %f<9>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [k_p];\n{body}ret;\n}}\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -192,123 +184,10 @@ def test_tensor_maps_that_a_kernel_makes() -> None:
         verify(parse_module(text.replace("[%rd1], 3", "[%rd1], 9")))
 
 
-def test_addresses_of_parameters_come_back() -> None:
-    """Each is converted where the text does it, if it does."""
-    parameters = ".param .u64 k_p, .param .align 64 .b8 k_m[128], .param .align 8 .b8 k_y[16]"
-    lines = (
-        "cvta.param.u64 %rd4, %rd2;", "prefetch.tensormap [%rd4];", "cvta.param.u64 %rd5, %rd2;",
-        "prefetch.tensormap [%rd5];", "cvta.param.u64 %rd6, %rd3;", "ld.b32 %r1, [%rd6+4];",
-        "st.global.b32 [%rd1], %r1;",
-    )  # fmt: skip
-    for converted in (lines[2:4], ("prefetch.param.tensormap [k_m];",)):
-        body = "\n".join(
-            ("mov.b64 %rd2, k_m;\nmov.b64 %rd3, k_y;", *lines[:2], *converted, *lines[4:])
-        )
-        again = module_text(parse_module(kernel(f"{body}\n", parameters).replace("80", "90a")))
-        written = [line.strip() for line in again.splitlines()]
-        start = written.index("mov.b64 %rd3, k_y;") + 1
-        got, wanted = written[start : start + len(lines)], list(lines)
-        numbers = re.compile(r"(?<=%rd)[2-6]")
-        assert [numbers.sub("", one) for one in got] == [numbers.sub("", one) for one in wanted]
-    body = "mov.b64 %rd2, k_m;\nld.param.b64 %rd3, [%rd2+8];\nst.b64 [%rd1], %rd3;\n"
-    assert "cvta" not in module_text(parse_module(kernel(body, parameters)))
-
-
-def test_registers_that_a_launch_says_nothing_of() -> None:
-    """ptxas leaves setmaxnreg out where a text does not say how many CTAs there are."""
-    text = kernel("setmaxnreg.dec.sync.aligned.u32 40;\n").replace("sm_80", "sm_90a")
-    again = module_text(parse_module(text.replace(")\n{", ")\n.reqntid 128\n{")))
-    assert "setmaxnreg" in again
-    assert ".minnctapersm" not in again
-
-
-def test_a_load_of_tensor_memory_without_a_wait_comes_round() -> None:
-    body = (
-        "mov.u32 %r1, 0;\nround:\ntcgen05.ld.sync.aligned.32x32b.x1.b32 {%r2}, [%r1];\n"
-        "st.global.b32 [%rd1], %r2;\nadd.s32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 8;\n"
-        "@%p1 bra round;\n"
-    )
-    again = module_text(parse_module(kernel(body).replace("sm_80", "sm_100a")))
-    assert "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r" in again
-
-
-@pytest.mark.parametrize(
-    "branches", ["@!done bra again; }", "@done bra.uni over; bra.uni again; over: }"]
-)
-@pytest.mark.parametrize("hint", ["10000000", "%r2"])
-def test_loops_of_waits_come_back(branches: str, hint: str) -> None:
-    """With as many branches, and the time of a try where it was."""
-    wait = f"mbarrier.try_wait.parity.shared.b64 done, [%r1], 0, {hint};"
-    loop = f"{{ .reg .pred done;\nagain:\n{wait}\n{branches}\n"
-    text = kernel(f"mov.u32 %r1, %tid.x;\nmov.b32 %r2, 10000000;\n{loop}").replace("80", "90a")
-    module = parse_module(text)
-    again = module_text(module)
-    assert loop in again.replace("\t", "")
-    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
-
-
 def test_constants_in_registers() -> None:
     """A number that an op has to know may come in a register."""
     module = parse_module(kernel("mov.u32 %r1, 3;\nmov.u32 %r2, %r1;\nbar.sync %r2;\n"))
     assert "ptx.bar.sync 3" in str(module)
-
-
-def test_instructions_come_back() -> None:
-    """Instructions stand under predicates, read registers of either kind and of 64 bits, and
-    constants in registers, as in the text that was read."""
-    body = (
-        "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 0;\nmov.b64 %rd2, own;\n"
-        "@%p1 mbarrier.init.shared.b64 [%rd2], 1;\n@!%p1 mbarrier.init.shared.b64 [%rd2], 2;\n"
-        "mov.b32 %r2, 7;\nadd.s32 %r3, %r1, %r2;\nmax.f32 %r4, %r3, %r1;\nadd.s32 %r5, %r4, 1;\n"
-        "bar.sync %r5, 64;\n@%p1 add.s32 %r5, %r5, %r3;\n@%p1 ld.shared.b32 %r6, [%rd2];\n"
-        "st.global.v2.b32 [%rd1], {%r5, %r6};\n"
-    )
-    text = kernel(f".shared .align 8 .b8 own[8];\n{body}").replace(
-        ")\n{", ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{"
-    )
-    module = parse_module(text.replace("sm_80", "sm_90a"))
-    again = module_text(module)
-    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
-    assert ")\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{" in again
-    lines = [line.strip() for line in again.splitlines() if not line.startswith("$")]
-    assert lines[lines.index("mov.u32 %r1, %tid.x;") + 2 :] == [
-        "mov.u64 %rd2, k_shared;",
-        "@%p1 mbarrier.init.shared.b64 [%rd2], 1;",
-        "@!%p1 mbarrier.init.shared.b64 [%rd2], 2;",
-        "mov.b32 %r2, 7;",
-        "add.s32 %r3, %r1, %r2;",
-        "max.f32 %r4, %r3, %r1;",
-        "add.s32 %r5, %r4, 1;",
-        "bar.sync %r5, 64;",
-        "@%p1 add.s32 %r5, %r5, %r3;",
-        "@%p1 ld.shared.b32 %r6, [%rd2];",
-        "st.global.v2.b32 [%rd1], {%r5, %r6};",
-        "ret;",
-        "}",
-    ]
-
-
-def test_what_ptxas_sees_comes_back() -> None:
-    """Bounds of a launch, variables in the order of their declarations, moves where they are."""
-    text = kernel(
-        ".shared .align 1 .b8 byte;\n.shared .align 8 .b8 late[8];\n.local .align 8 .b8 own[24];\n"
-        "mov.u32 %r1, late;\nmov.u32 %r2, byte;\nmov.u64 %rd2, own;\nst.local.u32 [%rd2], %r1;\n"
-        "st.shared.u32 [%r1], %r2;\nmov.u32 %r4, 7;\nmov.u32 %r3, %r2;\nadd.s32 %r2, %r2, 1;\n"
-        "setp.eq.s32 %p1, %r2, 9;\n@%p1 bra yes;\nbra.uni no;\nyes:\nmov.u32 %r4, 8;\n"
-        "no:\nst.global.v2.u32 [%rd1], {%r4, %r3};\n"
-    ).replace(")\n{", ")\n.maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n{")
-    module = parse_module(text)
-    again = module_text(module)
-    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
-    for part in (
-        ".maxntid 256, 2, 1\n.minnctapersm 2\n.maxnreg 40\n",
-        ".local .align 8 .b8 k_local[24];",
-        ".shared .align 8 .b8 k_shared[8];\n.shared .align 8 .b8 k_shared_1[8];\n",
-        "mov.u32 %r1, k_shared_1;\n\tmov.u32 %r2, k_shared;",
-        "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
-        "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
-    ):
-        assert part in again, part
 
 
 @pytest.mark.parametrize(("scale", "says"), [("0", " zero "), ("1", ""), ("%r9", " scale_d ")])
@@ -396,6 +275,15 @@ def test_accesses_take_their_words_in_any_order() -> None:
     assert "ld.global.v2.b32" in again and "st.global.b32" in again
 
 
+def test_volatile_accesses_of_local_memory_are_plain_ones() -> None:
+    """No other thread sees it."""
+    body = "st.volatile.local.u32 [own], %r2;\nld.volatile.local.u32 %r1, [own];\n"
+    text = kernel(f".local .align 4 .b8 own[4];\n{body}st.volatile.global.u32 [%rd1], %r1;\n")
+    again = module_text(parse_module(text))
+    assert "st.local.b32" in again and "ld.local.b32" in again
+    assert "st.relaxed.sys.global.b32" in again
+
+
 def test_registers_become_arguments_where_ways_meet() -> None:
     module = parse_module(
         kernel(
@@ -431,25 +319,6 @@ def test_registers_become_arguments_where_ways_meet() -> None:
     ptx.ret
   }"""
     )
-
-
-def test_a_comparison_of_halves_is_one_instruction_again() -> None:
-    """As long as its ops are as they were read."""
-    body = (
-        "ld.global.b32 %r1, [%rd1];\nset.gt.f16x2.f16x2 %r2, %r1, 0;\n"
-        "setp.ne.f16x2 %p1|%p2, %r2, %r1;\n@%p1 st.global.b32 [%rd1], %r2;\n"
-        "@%p2 st.global.b32 [%rd1], %r1;\n"
-    )
-    module = parse_module(kernel(body))
-    again = module_text(module)
-    assert "set.gt.f16x2.f16x2 %r2, %r1, 0;" in again
-    assert "setp.ne.f16x2 %p1|%p2, %r2, %r1;" in again
-    assert "selp" not in again and "mov.b32 {" not in again
-    assert module_text(parse_module(str(module))) == again.replace("k_p", "k_0")
-    choice = next(op for op in module.walk() if op.name == "ptx.selp")
-    choice.parent.insert_op_before(ConstOp(7, "b32"), choice)
-    again = module_text(module)
-    assert "set.gt" not in again and again.count("selp.b16") == 2
 
 
 def test_functions_take_the_place_of_their_calls() -> None:
