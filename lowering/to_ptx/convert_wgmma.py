@@ -56,14 +56,14 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
             f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
         )
     word = _descriptor(op.result.type)
-    low_bits, chunks, address = word & 0xFFFFFFFF, _chunks(place, to), tile.address
-    alone = op.result.type.format is TCGEN05 and chunks is not None
-    if not alone:
+    low_bits, address = word & 0xFFFFFFFF, tile.address
+    chunks = _chunks(place, to) if op.result.type.format is TCGEN05 else None
+    if chunks is None:
         address = to.plus(place, address, "u32")
     # In a cluster the bits above the window are the CTA's rank, which other fields would take.
     address = to.scalar(AndOp, "b32", address, to.const(_WINDOW, "b32"))
     low = to.scalar(ShrOp, "u32", address, to.const(_START_SHIFT, "b32"))
-    if alone and chunks is not None:
+    if chunks is not None:
         low = to.plus(chunks, to.plus(low, to.const(low_bits, "b32"), "u32"), "u32")
         low_bits = 0
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
