@@ -323,7 +323,7 @@ class ScalarOp(PtxOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         start = parser.pos
-        suffix = parser.parse_identifier()
+        suffix = parser.parse_optional_str_literal() or parser.parse_identifier()
         if suffix not in cls.ROW.forms:
             parser.raise_error(
                 f"'{cls.name}' expected a form of {', '.join(cls.ROW.forms)}, got {suffix}",
@@ -341,7 +341,8 @@ class ScalarOp(PtxOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.form.data} ")
+        form = self.form.data
+        printer.print_string(f' "{form}" ' if ":" in form else f" {form} ")
         printer.print_list(self.inputs, printer.print_operand)
         printer.print_op_attributes(self.attributes)
 
