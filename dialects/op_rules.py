@@ -23,15 +23,17 @@ class OpRules(dict[type[Operation], Rule]):
     @overload
     def of(self, rule: Rule, /) -> Rule: ...
     @overload
+    def of(self, *op_types: Any, made: Callable[[Any], Rule]) -> Any: ...
+    @overload
     def of(self, *op_types: type[Operation]) -> Callable[[Rule], Rule]: ...
-    def of(self, *op_types: Any) -> Any:
+    def of(self, *op_types: Any, made: Callable[[Any], Any] = lambda rule: rule) -> Any:
         """Register a function as the rule of these op types; by itself, of those that its first
-        parameter says, as `functools.singledispatch` does."""
+        parameter says, as `functools.singledispatch` does. The rule is what is `made` of it."""
         if not isinstance(op_types[0], type):
-            return self.of(*_said(op_types[0]))(op_types[0])
+            return self.of(*_said(op_types[0]), made=made)(op_types[0])
 
         def register(rule: Rule) -> Rule:
-            self.update(dict.fromkeys(op_types, rule))
+            self.update(dict.fromkeys(op_types, made(rule)))
             return rule
 
         return register

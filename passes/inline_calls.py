@@ -100,7 +100,7 @@ def _compare(call: functions.CallOp, taken: Sequence[functions.FuncOp]) -> None:
                                   uniform=call.uniform is not None)  # fmt: skip
         there.add_ops((direct, BraOp(following, direct.results)))
         known = ConstOp(one.address.value.data, "b64")
-        is_one = SCALAR_OPS["setp"].of("eq.u64", (address, known.result))
+        is_one = SCALAR_OPS["setp"]("eq.u64", (address, known.result))
         block.add_ops((known, is_one, CondBraOp(is_one.results[0], there, other)))
         Rewriter.insert_block((there, other), BlockInsertPoint.before(following))
         block = other

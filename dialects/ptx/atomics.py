@@ -1,6 +1,6 @@
 """Atomic operations. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from xdsl.dialects.builtin import StringAttr
@@ -15,7 +15,7 @@ from xdsl.irdl import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.irdl import OptOperand
+    from xdsl.irdl import Operand, OptOperand
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ADDRESSED,
@@ -30,7 +30,7 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, Given, RowOp
+from tilewright.dialects.ptx.instruction import AlternativeOp, RowOp, listed
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -40,6 +40,8 @@ class _AtomicOp(RowOp):
     INSTRUCTION: ClassVar[str]
 
     if TYPE_CHECKING:
+        address: Operand
+        values: Sequence[SSAValue]
         cache_hint: OptOperand
 
     space = prop_def(StringAttr)
@@ -73,14 +75,12 @@ class _AtomicOp(RowOp):
         legal = reg(ADDRESSED[space]), *(register,) * (operand_count(form) + len(self.results))
         given = *(value.type for value in self.accessed), *self.result_types
         if given != legal:
-            raise self.fail(
-                f"{', '.join(map(str, legal))} for {space} {form}, got {', '.join(map(str, given))}"
-            )
+            raise self.fail(f"{listed(legal)} for {space} {form}, got {listed(given)}")
 
     @property
     def accessed(self) -> Sequence[SSAValue]:
         """The address and what the word there is combined with."""
-        raise NotImplementedError
+        return self.address, *self.values
 
 
 @fields_op("ptx.atom")
@@ -98,7 +98,6 @@ class AtomOp(AlternativeOp, _AtomicOp):
     """
 
     INSTRUCTION = "atom"
-    OPERANDS: ClassVar = {"b": "values", "c": "values"}
 
     address = operand_def(RegType)
     values = var_operand_def(RegType)
@@ -118,15 +117,6 @@ class AtomOp(AlternativeOp, _AtomicOp):
     ):  # fmt: skip
         result = reg(*registers_of(form))
         super().__init__(address, values, result, space, form, offset, semantics=semantics, **named)
-
-    @property
-    def accessed(self) -> Sequence[SSAValue]:
-        return self.address, *self.values
-
-    def operand_values(self) -> Mapping[str, Given]:
-        names = zip("bc", self.values, strict=False)
-        place = self.address, self.offset.value.data
-        return {"d": self.result, "a": place, **dict(names), "cache-policy": self.cache_hint}
 
 
 @fields_op("ptx.red")
@@ -150,5 +140,6 @@ class RedOp(_AtomicOp):
     )
 
     @property
-    def accessed(self) -> Sequence[SSAValue]:
-        return self.address, self.value
+    def values(self) -> Sequence[SSAValue]:
+        """The value that the word is combined with."""
+        return (self.value,)

@@ -21,17 +21,31 @@ from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
 TILE = StringAttr("tile")
 
 
-class TensorCopyOp(PtxOp):
+class AsyncBulkOp(PtxOp):
+    """A copy of the tensor memory accelerator, with the hint of a cache or without."""
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        """The arguments of its row's mnemonic and operands."""
+        return {"hint": getattr(self, "cache_hint", None) is not None}
+
+    @property
+    def mnemonic(self) -> str:
+        return self.row.mnemonic(**self.variant)
+
+    @property
+    def operand_forms(self) -> Sequence[OperandForm]:
+        return self.row.operands(**self.variant)
+
+
+class TensorCopyOp(AsyncBulkOp):
     """A copy of a box; the coordinates of its first element stand innermost first, of four rows
     that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
     the mode that it is of. PTX ISA 5.5."""
 
-    OPERANDS: ClassVar = {"im2colInfo": "offsets"}
-
     if TYPE_CHECKING:
         coordinates: VarOperand
         offsets: OptOperand
-        cache_hint: OptOperand
 
     mode = opt_prop_def(StringAttr, TILE)
 
@@ -41,12 +55,8 @@ class TensorCopyOp(PtxOp):
         return self.row.rank(len(self.coordinates))
 
     @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic(self.dimensions, hint=self.cache_hint is not None)
-
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(self.dimensions, hint=self.cache_hint is not None)
+    def variant(self) -> dict[str, Any]:
+        return {"rank": self.dimensions, **super().variant}
 
     def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
         """The row of the op's mode."""
@@ -171,16 +181,8 @@ class TensorReduceOp(TensorFromSharedOp):
         super().verify_()
 
 
-class BulkCopyOp(PtxOp):
+class BulkCopyOp(AsyncBulkOp):
     """A copy of `size` bytes that lie one after the other."""
-
-    @property
-    def mnemonic(self) -> str:
-        return self.row.mnemonic(hint=getattr(self, "cache_hint", None) is not None)
-
-    @property
-    def operand_forms(self) -> Sequence[OperandForm]:
-        return self.row.operands(hint=getattr(self, "cache_hint", None) is not None)
 
 
 @fields_op(
@@ -195,8 +197,6 @@ class BulkLoadOp(BulkCopyOp):
     ptx.cp.async.bulk.load %dst, %src, %size, %mbar ignore %left, %right
     ```
     """
-
-    OPERANDS: ClassVar = {"ignoreBytesLeft": "left", "ignoreBytesRight": "right"}
 
     dest = operand_def(B32)
     source = operand_def(B64)
@@ -235,7 +235,6 @@ class _MaskedStoreOp(_BulkFromSharedOp):
     """One of all bytes or, of each 16, those whose bits of a mask are set."""
 
     ROWS: ClassVar[Sequence[rows.BulkCopyRow]]
-    OPERANDS: ClassVar = {"byteMask": "mask"}
 
     mask = opt_operand_def(B16)
 
@@ -305,8 +304,6 @@ class BulkPrefetchOp(BulkCopyOp):
     size = operand_def(B32)
     cache_hint = opt_operand_def(B64)
 
-    assembly_format = "$source `,` $size"
-
 
 BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)
 
@@ -317,8 +314,6 @@ BulkWaitGroupOp = twin(tma.BulkWaitGroupOp)
 @fields_op("ptx.prefetch.tensormap", rows.PREFETCH_TENSORMAP)
 class PrefetchTensormapOp(RowOp):
     """`prefetch.tensormap [map]`."""
-
-    OPERANDS: ClassVar = {"a": "map"}
 
     map = operand_def(B64)
 
@@ -335,7 +330,6 @@ class TensormapReplaceOp(FormOp):
     """
 
     WORDS = None
-    OPERANDS: ClassVar = {"ord": "place", "new_val": "value", "val": "number"}
 
     address = operand_def(RegType)
     place = opt_prop_def(NUMBER)
@@ -350,7 +344,7 @@ class TensormapReplaceOp(FormOp):
     def verify_(self) -> None:
         super().verify_()
         for form in self.row.operands[1:]:
-            field = self.OPERANDS[form.name]
+            [field] = self.fields_of(form)
             given = content(getattr(self, field))
             if given is None or (isinstance(form, Constant) and given not in (form.legal or ())):
                 raise self.fail(f"{form.in_words} as {field} of {self.form.data}, got {given}")
@@ -360,8 +354,6 @@ class TensormapReplaceOp(FormOp):
 class CpFenceproxyOp(RowOp):
     """`tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned
     [dst], [src], 128`: the tensor map in shared memory, copied and shown to others."""
-
-    OPERANDS: ClassVar = {"size": "128"}
 
     scope = prop_def(StringAttr)
     dest = operand_def(B64)

@@ -1,12 +1,9 @@
 """`trap`, and what debuggers and profilers see. PTX ISA 9.7.19."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
-from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp
@@ -32,16 +29,12 @@ class PmeventOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "events"}
+    CHOICE = "mask"
 
     mask = opt_prop_def(UnitAttr)
     events = prop_def(NUMBER)
 
     assembly_format = "(`mask` $mask^)? $events attr-dict"
-
-    @property
-    def row(self) -> InstructionRow:
-        return PMEVENT_MASK if self.mask else PMEVENT
 
     def verify_(self) -> None:
         [known] = self.row.operands

@@ -1,20 +1,16 @@
 """Sums of several words. PTX ISA 9.7.2."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from xdsl.irdl import opt_operand_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import opt_operand_def, result_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.carry import CARRY
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.fields import fields_op
-from tilewright.dialects.ptx.instruction import FormOp, Given
+from tilewright.dialects.ptx.instruction import FormOp, PureOp
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
 @fields_op("ptx.carry", *CARRY)
-class CarryOp(FormOp):
+class CarryOp(PureOp, FormOp):
     """`FORM d, a, b{, c}`, such as `addc.cc.u32`: the carry, which PTX keeps in a condition code of
     which there is one, comes from the op before and goes to the op behind. PTX ISA 9.7.2.
 
@@ -25,21 +21,15 @@ class CarryOp(FormOp):
     """
 
     WORDS = 0
-    OPERANDS: ClassVar = dict.fromkeys("abc", "inputs")
 
     inputs = var_operand_def(RegType)
     carry_in = opt_operand_def(PRED)
     result = result_def(RegType)
     carry_out = result_def(PRED)
 
-    traits = traits_def(Pure())
-
     assembly_format = (
         "$form $inputs (`carry_in` $carry_in^)? attr-dict `:` type($inputs) `->` type($result)"
     )
-
-    def operand_values(self) -> Mapping[str, Given]:
-        return {"d": self.result, **dict(zip("abc", self.inputs, strict=False))}
 
     def verify_(self) -> None:
         super().verify_()

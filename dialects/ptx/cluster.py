@@ -1,36 +1,27 @@
 """Clusters of CTAs. PTX ISA, barrier.cluster, mapa and %cluster_ctarank."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
 @fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
-class RankOp(RowOp):
+class RankOp(PureOp, RowOp):
     """`mov.u32 d, %cluster_ctarank`."""
 
-    OPERANDS: ClassVar = {"%cluster_ctarank": "%cluster_ctarank"}
-
     result = result_def(B32)
-
-    traits = traits_def(Pure())
 
 
 class _ClusterBarrierOp(RowOp):
     """The barrier of the cluster, `aligned` or for threads of a warp `apart` from each other."""
 
     apart = opt_prop_def(UnitAttr)
-
-    assembly_format = "(`apart` $apart^)?"
 
     @property
     def mnemonic(self) -> str:
@@ -47,7 +38,7 @@ class RelaxedArriveOp(_ClusterBarrierOp):
 
 
 @fields_op("ptx.mapa", rows.MAPA)
-class MapaOp(RowOp):
+class MapaOp(PureOp, RowOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
     ```mlir
@@ -55,17 +46,13 @@ class MapaOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"b": "rank"}
-
     address = operand_def(B32)
     rank = operand_def(B32)
     result = result_def(B32)
 
-    traits = traits_def(Pure())
-
 
 @fields_op("ptx.mapa.leader", rows.MAPA_LEADER)
-class MapaLeaderOp(RowOp):
+class MapaLeaderOp(PureOp, RowOp):
     """`and.b32 d, a, 0xFEFFFFFF`: the same place in the CTA of the pair whose rank is even, as
     CUTLASS has it (`Sm100MmaPeerBitMask`), and clear low bits where the mask has such.
 
@@ -78,17 +65,13 @@ class MapaLeaderOp(RowOp):
     mask = prop_def(NUMBER)
     result = result_def(B32)
 
-    traits = traits_def(Pure())
-
 
 @fields_op("ptx.getctarank", rows.GETCTARANK)
-class GetctarankOp(RowOp):
+class GetctarankOp(PureOp, RowOp):
     """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""
 
     address = operand_def(B32)
     result = result_def(B32)
-
-    traits = traits_def(Pure())
 
 
 class _RemoteArrivalOp(RowOp):
@@ -115,8 +98,6 @@ class MbarrierArriveOp(_RemoteArrivalOp):
     """
 
     count = opt_prop_def(NUMBER)
-
-    assembly_format = "$address `,` $offset (`count` $count^)? (`reads` $reads^)?"
 
 
 @fields_op("ptx.mbarrier.arrive.expect_tx.cluster", rows.MBARRIER_EXPECT_TX_CLUSTER)
@@ -153,8 +134,6 @@ class BulkSendOp(FormOp):
 
 class _SendingOp(FormOp):
     """Registers that go to the shared memory of a CTA of the cluster on their own."""
-
-    OPERANDS: ClassVar = {"mbar": "barrier"}
 
     address = operand_def(B32)
     value = operand_def(RegType)

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -42,11 +41,11 @@ from tilewright.dialects.cute_nvgpu.lattice.launch import (
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 from tilewright.dialects.field_counts import segments
-from tilewright.dialects.fields import NUMBER, fields_op, number
+from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp, content
+from tilewright.dialects.ptx.instruction import PtxOp, content, listed
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 TENSORMAP = "tensormap"
@@ -55,12 +54,6 @@ TENSORMAP = "tensormap"
 PARAMETER_TYPES: dict[str, str] = {**_SCALARS, TENSORMAP: "b64"}
 """Types of kernel parameters, and the register that each comes in: `ld.param` loads its value, but
 of a tensor map the kernel has the generic address."""
-
-PARAMETER_LAYOUT: dict[str, tuple[int, int]] = {
-    TENSORMAP: (128, 64),
-    **{type_: (int(type_[1:]) // 8, int(type_[1:]) // 8) for type_ in _SCALARS},
-}
-"""The bytes of each, and what they are aligned to."""
 
 _BYTES = re.compile(r"bytes(\d+)_(\d+)")
 
@@ -73,8 +66,11 @@ def parameter_register(type_: str) -> str | None:
 
 def parameter_layout(type_: str) -> tuple[int, int]:
     """The bytes of a parameter of a type, and their alignment."""
-    match = _BYTES.fullmatch(type_)
-    return PARAMETER_LAYOUT[type_] if match is None else (int(match[1]), int(match[2]))
+    if type_ == TENSORMAP:
+        return 128, 64
+    if (match := _BYTES.fullmatch(type_)) is not None:
+        return int(match[1]), int(match[2])
+    return (int(type_[1:]) // 8,) * 2
 
 
 MIN_CTAS = "nvvm.minctasm"
@@ -166,25 +162,18 @@ class EntryOp(PtxOp):
         maxntid: Sequence[int] | None = None,
     ):
         names, kinds = ([StringAttr(pair[at]) for pair in parameters] for at in range(2))
-        extents = ("reqntid", reqntid), ("maxntid", maxntid), ("cluster", cluster)
-        IRDLOperation.__init__(
-            self,
-            properties={
-                "sym_name": StringAttr(name),
-                "parameters": ArrayAttr(kinds),
-                "parameter_names": ArrayAttr(names),
-                "shared": number(shared),
-                "align": number(align),
-                "local": number(local) if local else None,
-                "local_align": number(local_align) if local_align != 16 else None,
-                "arg_attrs": ArrayAttr(arg_attrs) if any(one.data for one in arg_attrs) else None,
-                **{
-                    word: None if of is None else DenseArrayBase.from_list(i32, of)
-                    for word, of in extents
-                },
+        extents = {"reqntid": reqntid, "maxntid": maxntid, "cluster": cluster}
+        super().__init__(
+            name, kinds, names, shared, align,
+            local=local or None,
+            local_align=local_align if local_align != 16 else None,
+            arg_attrs=arg_attrs if any(one.data for one in arg_attrs) else None,
+            **{
+                word: None if of is None else DenseArrayBase.from_list(i32, of)
+                for word, of in extents.items()
             },
-            regions=[body],
-        )
+        )  # fmt: skip
+        self.add_region(body)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -264,14 +253,14 @@ class EntryOp(PtxOp):
         rule = "a name that PTX takes, under which the driver finds the kernel"
         self.refuse(why_no_identifier(self.sym_name.data, rule))
         self._verify_shape()
+        legal = list[RegType]()
         for parameter in self.parameters:
-            if parameter_register(parameter.data) is None:
+            if (kind := parameter_register(parameter.data)) is None:
                 raise self.fail(
                     f"parameter types of {', '.join(PARAMETER_TYPES)}, got {parameter.data}"
                 )
-        kinds = (parameter_register(parameter.data) or "" for parameter in self.parameters)
-        legal = tuple(map(reg, kinds))
-        if not self.body.blocks or self.body.blocks[0].arg_types != legal:
+            legal.append(reg(kind))
+        if not self.body.blocks or [*self.body.blocks[0].arg_types] != legal:
             raise self.fail("an entry block with one register a parameter")
         if len(self.body.blocks) > 1 and self.body.blocks[0].is_empty:
             raise self.fail("instructions in the entry block")
@@ -394,15 +383,9 @@ class CondBraOp(PtxOp):
 
 
 def _verify_edge(arguments: Sequence[SSAValue], dest: Block) -> None:
-    types, legal = (
-        [argument.type for argument in arguments],
-        [argument.type for argument in dest.args],
-    )
+    types, legal = tuple(argument.type for argument in arguments), dest.arg_types
     if types != legal:
-        raise Illegal(
-            f"expected arguments ({', '.join(map(str, legal))}) for its block, "
-            f"got ({', '.join(map(str, types))})"
-        )
+        raise Illegal(f"expected arguments ({listed(legal)}) for its block, got ({listed(types)})")
 
 
 _HINTS = {

@@ -13,16 +13,14 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import data_movement as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, later
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp, PtxOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp, PtxOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
@@ -221,20 +219,16 @@ CpAsyncWaitGroupOp = twin(copy.CpAsyncWaitGroupOp)
 
 
 @fields_op("ptx.createpolicy", rows.CREATE_POLICY)
-class CreatePolicyOp(FormOp):
+class CreatePolicyOp(PureOp, FormOp):
     """`createpolicy.fractional.PRIORITIES.b64 d{, fraction}`. PTX ISA 9.7.9.18."""
 
     fraction = opt_operand_def(reg("f32"))
     d = result_def(B64)
 
-    traits = traits_def(Pure())
-
 
 @fields_op("ptx.createpolicy.range", rows.CREATE_POLICY_RANGE)
-class CreatePolicyRangeOp(FormOp):
+class CreatePolicyRangeOp(PureOp, FormOp):
     """`createpolicy.range{.global}.PRIORITIES.b64 d, [a], primary-size, total-size`."""
-
-    OPERANDS: ClassVar = {"primary-size": "primary", "total-size": "total"}
 
     address = operand_def(B64)
     offset = prop_def(NUMBER)
@@ -242,17 +236,13 @@ class CreatePolicyRangeOp(FormOp):
     total = operand_def(B32)
     d = result_def(B64)
 
-    traits = traits_def(Pure())
-
 
 @fields_op("ptx.createpolicy.cvt", rows.CREATE_POLICY_CVT)
-class CreatePolicyCvtOp(RowOp):
+class CreatePolicyCvtOp(PureOp, RowOp):
     """`createpolicy.cvt.L2.b64 d, a`: the policy of a property that CUDA's API made."""
 
     a = operand_def(B64)
     d = result_def(B64)
-
-    traits = traits_def(Pure())
 
 
 @fields_op("ptx.st.bulk", rows.ST_BULK)
@@ -264,8 +254,6 @@ class StBulkOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"initval": "0"}
-
     address = operand_def(B32)
     offset = prop_def(NUMBER)
     size = operand_def(B64)
@@ -274,7 +262,7 @@ class StBulkOp(RowOp):
 
 
 @fields_op("ptx.lop3", rows.LOP3)
-class Lop3Op(RowOp):
+class Lop3Op(PureOp, RowOp):
     """`lop3.b32 d, a, b, c, immLut`: of each place, the bit that the table has at `4 a + 2 b + c`.
     PTX ISA 9.7.8.9.
 
@@ -283,15 +271,11 @@ class Lop3Op(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"immLut": "table"}
-
     a = operand_def(B32)
     b = operand_def(B32)
     c = operand_def(B32)
     table = prop_def(NUMBER)
     d = result_def(B32)
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         if not 0 <= self.table.value.data < 256:
@@ -311,14 +295,10 @@ class LineOp(FormOp):
 class DiscardOp(LineOp):
     """`discard{.global}.L2 [address], 128`. PTX ISA 9.7.9.17."""
 
-    OPERANDS: ClassVar = {"size": "128"}
-
 
 @fields_op("ptx.applypriority", rows.APPLY_PRIORITY)
 class ApplyPriorityOp(LineOp):
     """`applypriority{.global}.L2::evict_normal [address], 128`. PTX ISA 9.7.9.16."""
-
-    OPERANDS: ClassVar = {"size": "128"}
 
 
 @fields_op("ptx.prefetch", rows.PREFETCH)

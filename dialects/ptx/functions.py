@@ -32,7 +32,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp, listed
 from tilewright.dialects.ptx.types import B64, RegType, reg
 
 _NUMBERS = "b8", "b16", "b32", "b64", "f32", "f64"
@@ -176,12 +176,8 @@ class CallOp(PtxOp):
         ):  # fmt: skip
             legal = first + [part.register for part in parts_of(variables)]
             if [*given.types] != legal:
-                raise self.fail(f"registers {_listed(legal)} of {self.callee}, got "
-                                f"{_listed(given.types)}")  # fmt: skip
-
-
-def _listed(types: Iterable[object]) -> str:
-    return f"({', '.join(map(str, types))})"
+                raise self.fail(f"registers ({listed(legal)}) of {self.callee}, got "
+                                f"({listed(given.types)})")  # fmt: skip
 
 
 @fields_op("ptx.ret")
@@ -199,7 +195,7 @@ class RetOp(PtxOp):
         variables = function.returns if isinstance(function, FuncOp) else ()
         legal = [part.register for part in parts_of(variables)]
         if [*self.values.types] != legal:
-            raise self.fail(f"registers {_listed(legal)}, got {_listed(self.values.types)}")
+            raise self.fail(f"registers ({listed(legal)}), got ({listed(self.values.types)})")
 
 
 @fields_op("ptx.exit")
@@ -207,5 +203,3 @@ class ExitOp(PtxOp):
     """Leave the kernel from a function. PTX ISA 9.7.12.7."""
 
     traits = traits_def(IsTerminator(), HasParent(FuncOp))
-
-    assembly_format = "attr-dict"

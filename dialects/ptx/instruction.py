@@ -6,12 +6,12 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, SSAValues
 from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -45,18 +45,32 @@ which the form of the operand writes them; None where the operand is left out.""
 
 
 FIELDS = {
-    "d": "result", "a": "address", "b": "value", "r": "data", "red": "reduced",
+    "d": "result|halves", "r": "data", "red": "reduced",
+    "a": "address|source|barrier|map|top|events|variable|value|inputs",
+    "b": "threads|rank|lane|value|values|inputs", "c": "clamp|value|values|inputs",
     "src": "source", "dst": "dest", "src-size": "source_size", "cp-size": "size", "N": "pending",
-    "state": "_", "txCount": "count", "phaseParity": "parity",
+    "primary-size": "primary", "total-size": "total", "initval": "0", "immLut": "table",
+    "t": "time", "ptr": "result", "immAlign": "align",
+    # Lines of the caches, and tensor maps, have as many bytes.
+    "size": "128",
+    "state": "phase|result|_", "txCount": "count", "phaseParity": "parity|phase",
     # The printer asks again until this predicate of its own is true.
-    "waitComplete": "done",
+    "waitComplete": "result|done", "suspendTimeHint": "time",
     "srcMem": "source", "dstMem": "dest", "tensorMap": "map + coordinates", "mbar": "barrier",
-    "ctaMask": "mask", "cache-policy": "cache_hint",
+    "ctaMask": "mask", "byteMask": "mask", "cache-policy": "cache_hint", "im2colInfo": "offsets",
+    "ignoreBytesLeft": "left", "ignoreBytesRight": "right",
+    "ord": "place", "new_val": "value", "val": "number",
     "taddr": "address", "nCols": "columns", "s-desc": "descriptor", "immHalfSplitoff": "half",
-    "imm-reg-count": "registers", "membermask": "0xffffffff",
+    "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta": "metadata",
+    "sp-meta-tmem": "metadata", "sp-sel": "selector", "disable-output-lane": "lanes",
+    "scale-A-tmem": "sfa", "scale-B-tmem": "sfb", "scale-d": "accumulates",
+    "enable-input-d": "accumulates", "scale-input-d": "scale_input_d",
+    "zero-column-mask-desc": "zero_column_mask",
+    "imm-reg-count": "registers", "membermask": "members|0xffffffff",
+    "try_cancel_response": "response", "%cluster_ctarank": "%cluster_ctarank",
 }  # fmt: skip
-"""The fields that are operands of instructions, by PTX's names of these; all threads of a warp are
-members."""
+"""The fields that are operands of instructions, by PTX's names of these: the first that an op has,
+else the last, as all threads of a warp are members."""
 
 
 class PtxOp(FieldsOp):
@@ -70,6 +84,7 @@ class PtxOp(FieldsOp):
     """True where what is legal hangs on what the module holds."""
 
     ROW: ClassVar[Any] = None
+    ROWS: ClassVar[Sequence[Any]] = ()
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}
     """The field that is an operand of the instruction, where that has neither its name nor the one
@@ -96,18 +111,26 @@ class PtxOp(FieldsOp):
         return ()
 
     def operand_values(self) -> Mapping[str, Given]:
-        """The op's content for each of them, by its name."""
-        return {form.name: self._content(form) for form in self.operand_forms}
+        """The op's content for each of them, by its name: of a field of several one for each."""
+        values, left = dict[str, Given](), dict[str, Iterator[SSAValue]]()
+        for form in self.operand_forms:
+            given: Any = self._content(form)
+            if isinstance(given, SSAValues):
+                given = next(left.setdefault(self.fields_of(form)[0], iter(given)), None)
+            values[form.name] = given
+        return values
 
     @classmethod
     def fields_of(cls, form: OperandForm) -> Sequence[str]:
         """The fields that are an operand of the instruction; what is no field stands there as it
         is."""
-        fields, own = cls.OPERANDS.get(form.name), _attributes(cls)
-        if fields is None and isinstance(form, Address) and "address" in own:
-            fields = "address + offset" if "offset" in own else "address"
-        if fields is None:
-            fields = form.name if form.name in own else FIELDS.get(form.name, "")
+        known = form.name, *FIELDS.get(form.name, "").split("|")
+        own = _attributes(cls)
+        fields = cls.OPERANDS.get(form.name) or next(filter(own.__contains__, known), known[-1])
+        if isinstance(form, Address) and "address" in own and fields not in own:
+            fields = "address"
+        if fields == "address" and "offset" in own:
+            fields = "address + offset"
         return fields.split(" + ")
 
     def _content(self, form: OperandForm) -> Given:
@@ -148,6 +171,12 @@ class PtxOp(FieldsOp):
         return BASELINE if (row := self.row) is None else Requirement.of(row)
 
 
+class PureOp(PtxOp):
+    """An instruction, or a name of registers, that has no effect but its results."""
+
+    traits = traits_def(Pure())
+
+
 class AlternativeOp(PtxOp):
     """An op that says what its result is where its predicate does not hold."""
 
@@ -177,6 +206,13 @@ class RowOp(PtxOp):
     """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
     their values."""
 
+    CHOICE: ClassVar[str] = ""
+    """The field with which the op is of its second row, if one is."""
+
+    @property
+    def row(self) -> Any:
+        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
+
     @property
     def mnemonic(self) -> str:
         return self.row.mnemonics[0]
@@ -188,8 +224,6 @@ class RowOp(PtxOp):
 
 class FormOp(RowOp):
     """An instruction of several rows: `form` is its mnemonic behind the first words."""
-
-    ROWS: ClassVar[Sequence[InstructionRow]]
 
     WORDS: ClassVar[int | None] = 1
     """How many words of its name the mnemonic begins with: all where it says none."""
@@ -273,7 +307,22 @@ def numbers(field: Any) -> Sequence[int]:
     return () if field is None else field.get_values()
 
 
-class ScalarOp(PtxOp):
+def parse_form(
+    op: type[PtxOp], parser: Parser, forms: Mapping[str, Any], types: Callable[[Any], Any]
+) -> tuple[str, Sequence[SSAValue]]:
+    """The form that an op's text begins with, and its operands, of the types of that form."""
+    start = parser.pos
+    if (form := parser.parse_optional_str_literal() or parser.parse_identifier()) not in forms:
+        parser.raise_error(
+            f"'{op.name}' expected a form of {', '.join(forms)}, got {form}", start, parser.pos
+        )
+    operands = parser.parse_comma_separated_list(
+        parser.Delimiter.NONE, parser.parse_unresolved_operand
+    )
+    return form, parser.resolve_operands(operands, types(forms[form]), start)
+
+
+class ScalarOp(PureOp):
     """`MNEMONIC.form d, a, b, ...;` on single registers, no side effect."""
 
     ROW: ClassVar[ScalarRow]
@@ -282,18 +331,10 @@ class ScalarOp(PtxOp):
     result = var_result_def(RegType)
     form = prop_def(StringAttr)
 
-    traits = traits_def(Pure())
-
     def __init__(self, form: str, inputs: Sequence[SSAValue]):
-        super().__init__(inputs, [reg(REGISTER_OF[self.ROW.forms[form].result])], form)
-
-    @classmethod
-    def of(cls, form: str, inputs: Sequence[SSAValue]) -> Self:
-        """The op of that form, built without re-checking what the table already says."""
-        types, properties = _parts(cls, form)
-        made = cls.__new__(cls)
-        Operation.__init__(made, operands=inputs, result_types=types, properties=properties)
-        return made
+        # What the table says already is not checked again.
+        types, properties = _parts(type(self), form)
+        Operation.__init__(self, operands=inputs, result_types=types, properties=properties)
 
     @property
     def row(self) -> Form:
@@ -322,21 +363,12 @@ class ScalarOp(PtxOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        start = parser.pos
-        suffix = parser.parse_optional_str_literal() or parser.parse_identifier()
-        if suffix not in cls.ROW.forms:
-            parser.raise_error(
-                f"'{cls.name}' expected a form of {', '.join(cls.ROW.forms)}, got {suffix}",
-                start,
-                parser.pos,
+        op = cls(
+            *parse_form(
+                cls, parser, cls.ROW.forms,
+                lambda row: [reg(REGISTER_OF[type_]) for type_ in row.types],
             )
-        row = cls.ROW.forms[suffix]
-        operands = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
-        types = [reg(REGISTER_OF[type_]) for type_ in row.types]
-        inputs = parser.resolve_operands(operands, types, start)
-        op = cls(suffix, inputs)
+        )  # fmt: skip
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -354,7 +386,7 @@ class ScalarOp(PtxOp):
         legal = tuple(reg(REGISTER_OF[type_]) for type_ in (*row.types, row.result))
         if types != legal:
             raise Illegal(
-                f"{self.form.data} expected registers {_names(legal)}, got {_names(types)}"
+                f"{self.form.data} expected registers {listed(legal)}, got {listed(types)}"
             )
 
 
@@ -364,5 +396,6 @@ def _parts(op: type[ScalarOp], form: str) -> tuple[Sequence[RegType], Mapping[st
     return [reg(REGISTER_OF[op.ROW.forms[form].result])], {"form": StringAttr(form)}
 
 
-def _names(types: Iterable[object]) -> str:
+def listed(types: Iterable[object]) -> str:
+    """Types as diagnostics name them."""
     return ", ".join(map(str, types))

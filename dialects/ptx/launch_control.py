@@ -1,14 +1,11 @@
 """Clusters that have not begun, whose work another one does. PTX ISA, clusterlaunchcontrol."""
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import launch_control as rows
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, RowOp
+from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
@@ -22,7 +19,7 @@ class TryCancelOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"addr": "address + offset", "mbar": "barrier"}
+    CHOICE = "multicast"
 
     address = operand_def(B32)
     offset = prop_def(NUMBER)
@@ -31,13 +28,9 @@ class TryCancelOp(RowOp):
 
     assembly_format = "$address `,` $offset `,` $barrier (`multicast` $multicast^)?"
 
-    @property
-    def row(self) -> rows.InstructionRow:
-        return rows.TRY_CANCEL_MULTICAST if self.multicast else rows.TRY_CANCEL
-
 
 @fields_op(rows.IS_CANCELED.op, rows.IS_CANCELED, rows.FIRST_CTAID, rows.FIRST_CTAID_OF_AXIS)
-class QueryCancelOp(FormOp):
+class QueryCancelOp(PureOp, FormOp):
     """`clusterlaunchcontrol.query_cancel.FORM d, response`, of two registers of 64 bits.
 
     ```mlir
@@ -45,9 +38,5 @@ class QueryCancelOp(FormOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"try_cancel_response": "response"}
-
     response = operand_def(reg("b64", 2))
     result = result_def(RegType)
-
-    traits = traits_def(Pure())

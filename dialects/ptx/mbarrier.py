@@ -7,14 +7,12 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
@@ -24,25 +22,19 @@ class MbarrierOp(RowOp):
     address = operand_def(B32)
     offset = prop_def(NUMBER)
 
-    assembly_format = "$address `,` $offset attr-dict"
-
 
 _COUNTED = "$address `,` $offset `,` $count attr-dict"
 InitOp = twin(atom.InitOp, base=MbarrierOp, text=_COUNTED)
 InvalOp = twin(atom.InvalOp, base=MbarrierOp)
 ArriveOp = twin(atom.ArriveOp, base=MbarrierOp, text="$address `,` $offset (`,` $count^)?")
 ArriveExpectTxOp = twin(atom.ArriveExpectTxOp, base=MbarrierOp, text=_COUNTED)
-CpAsyncArriveOp = twin(
-    atom.CpAsyncArriveOp, base=MbarrierOp, text="$address `,` $offset (`noinc` $noinc^)?"
-)
+CpAsyncArriveOp = twin(atom.CpAsyncArriveOp, base=MbarrierOp)
 
 
 @fields_op("ptx.mbarrier.try_wait.parity", rows.MBARRIER_TRY_WAIT, rows.MBARRIER_TRY_WAIT_CLUSTER)
 class TryWaitParityOp(atom.Waits, MbarrierOp):
     """`mbarrier.try_wait.parity.shared.b64 p, [a], parity{, time}`, in a loop until p is true; with
     `cluster` `.acquire.cluster`. Each try may take `time` nanoseconds."""
-
-    OPERANDS: ClassVar = {"suspendTimeHint": "time"}
 
     # xDSL puts a subclass's operands before those of its base.
     address = operand_def(B32)
@@ -67,11 +59,6 @@ class AskOp(FormOp):
     ```
     """
 
-    OPERANDS: ClassVar = {
-        "waitComplete": "result", "phaseParity": "phase", "state": "phase",
-        "suspendTimeHint": "time",
-    }  # fmt: skip
-
     address = operand_def(B32)
     offset = prop_def(NUMBER)
     phase = operand_def(RegType)
@@ -85,28 +72,24 @@ class AskOp(FormOp):
         self.expect(self.phase, reg("b32" if ".parity" in self.form.data else "b64"))
 
 
-@fields_op("ptx.mbarrier.arrive.state", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
-class ArriveStateOp(atom.Arrives, RowOp):
-    """`mbarrier.arrive.shared.b64 d, [a]{, count}`: an arrival, and the phase that it is in."""
-
-    OPERANDS: ClassVar = {"state": "result"}
+class _StateOp(RowOp):
+    """An arrival at an mbarrier whose phase something reads."""
 
     address = operand_def(B32)
     offset = prop_def(NUMBER)
     result = result_def(B64)
+
+
+@fields_op("ptx.mbarrier.arrive.state", rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_COUNT)
+class ArriveStateOp(atom.Arrives, _StateOp):
+    """`mbarrier.arrive.shared.b64 d, [a]{, count}`: an arrival, and the phase that it is in."""
 
     assembly_format = "$address `,` $offset (`,` $count^)?"
 
 
 @fields_op("ptx.mbarrier.arrive.expect_tx.state", rows.MBARRIER_ARRIVE_EXPECT_TX)
-class ArriveExpectTxStateOp(atom.CountsBytes, RowOp):
+class ArriveExpectTxStateOp(atom.CountsBytes, _StateOp):
     """`mbarrier.arrive.expect_tx.shared.b64 d, [a], bytes`: an arrival, and its phase."""
-
-    OPERANDS: ClassVar = {"state": "result"}
-
-    address = operand_def(B32)
-    offset = prop_def(NUMBER)
-    result = result_def(B64)
 
     assembly_format = "$address `,` $offset `,` $count"
 
@@ -137,22 +120,18 @@ class CountedArrivalOp(_CountedOp):
     """`mbarrier.FORM state, [a]{, count}`: arrivals of so many threads, or one that expects so many
     bytes, and their state."""
 
-    OPERANDS: ClassVar = {"state": "result"}
-
     result = result_def(B64)
 
 
 @fields_op("ptx.mbarrier.pending_count", rows.MBARRIER_PENDING_COUNT)
-class PendingCountOp(RowOp):
+class PendingCountOp(PureOp, RowOp):
     """`mbarrier.pending_count.b64 d, state`: how many arrivals the phase waited for before the
     one that gave the state, which completed none."""
 
-    OPERANDS: ClassVar = {"count": "result", "state": "state"}
+    OPERANDS: ClassVar = {"count": "result"}
 
     state = operand_def(B64)
     result = result_def(B32)
-
-    traits = traits_def(Pure())
 
 
 FenceMbarrierInitOp = twin(atom.FenceMbarrierInitOp)

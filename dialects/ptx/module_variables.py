@@ -1,7 +1,6 @@
 """Variables of a module, in global, constant or shared memory. PTX ISA 5.1.3, 5.1.4, 5.1.7, 5.4."""
 
 import struct
-from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -95,12 +94,12 @@ class GlobalOp(FieldsOp):
 
     def text(self) -> str:
         """The declaration."""
-        content = self.content
+        content, name = self.content, self.sym_name.data
         space = ".shared" if self.shared else ".const" if self.constant else ".global"
-        head = f"{space} .align {self.align.value.data} .b8 {self.sym_name.data}[{len(content)}]"
+        head = f"{space} .align {self.align.value.data}"
         functions = {
-            word: name for word, name in _by_word(self.attributes.get(FUNCTIONS)).items()
-            if addressed(self, name)
+            word: function for word, function in _by_word(self.attributes.get(FUNCTIONS)).items()
+            if addressed(self, function)
         }  # fmt: skip
         if (names := self.named) or functions:
             numbers = struct.unpack(f"<{len(content) // 8}Q", content)
@@ -110,11 +109,10 @@ class GlobalOp(FieldsOp):
                 else functions.get(place, str(number))
                 for place, number in enumerate(numbers)
             )
-            head = head.replace(f".b8 {self.sym_name.data}[{len(content)}]",
-                                f".u64 {self.sym_name.data}[{len(numbers)}]")  # fmt: skip
-            return f"{head} = {{{', '.join(words)}}};\n"
+            return f"{head} .u64 {name}[{len(numbers)}] = {{{', '.join(words)}}};\n"
         if self.shared is not None and len(content) > STATIC_SHARED_LIMIT:
-            head = f".extern {head.partition('[')[0]}[]"
+            return f".extern {head} .b8 {name}[];\n"
+        head = f"{head} .b8 {name}[{len(content)}]"
         if not any(content):
             return f"{head};\n"
         rows = (content[i : i + _ROW_BYTES] for i in range(0, len(content), _ROW_BYTES))
@@ -138,8 +136,6 @@ class GlobalAddressOp(MoveOp):
     %0 = ptx.global_address "g"
     ```
     """
-
-    OPERANDS: ClassVar = {"a": "variable"}
 
     ASKS_AROUND = True
 

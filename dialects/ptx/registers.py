@@ -5,19 +5,17 @@ from dataclasses import replace
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     operand_def,
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CLUSTER_REGISTERS,
@@ -30,8 +28,15 @@ from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp, SharedPlace, content
+from tilewright.dialects.fields import NUMBER, fields_op, number
+from tilewright.dialects.ptx.instruction import (
+    PureOp,
+    RowOp,
+    SharedPlace,
+    content,
+    listed,
+    parse_form,
+)
 from tilewright.dialects.ptx.types import B32, B64, KINDS, RegType, reg
 
 SPECIAL_REGISTERS = (
@@ -60,18 +65,23 @@ IN_PLACE = "ptx.in_place"
 allocate those of a wgmma otherwise where it does not."""
 
 
-class NameOp(PtxOp):
+class NameOp(PureOp):
     """A name of registers, no instruction."""
 
-    traits = traits_def(Pure())
 
-
-class MoveOp(RowOp):
+class MoveOp(PureOp, RowOp):
     """A form of `mov`, which has no effect but its result."""
 
-    OPERANDS: ClassVar = {"a": "source"}
 
-    traits = traits_def(Pure())
+class SpecialOp(RowOp):
+    """A read of a special register."""
+
+    register = prop_def(StringAttr)
+
+    @property
+    def source(self) -> str:
+        """The register, as PTX calls it."""
+        return f"%{self.register.data}"
 
 
 @fields_op("ptx.const")
@@ -87,7 +97,8 @@ class ConstOp(MoveOp):
     result = result_def(RegType)
 
     def __init__(self, bits: int, kind: str):
-        super().__init__(reg(kind), bits)
+        properties: dict[str, Attribute] = {"bits": number(bits)}
+        Operation.__init__(self, result_types=(reg(kind),), properties=properties)
 
     @property
     def row(self) -> InstructionRow:
@@ -126,7 +137,7 @@ class UndefOp(NameOp):
 
 
 @fields_op("ptx.sreg", MOV["u32"])
-class SregOp(MoveOp):
+class SregOp(SpecialOp, MoveOp):
     """Read a special register: `mov.u32 d, %tid.x`. PTX ISA 10.
 
     ```mlir
@@ -134,12 +145,7 @@ class SregOp(MoveOp):
     ```
     """
 
-    register = prop_def(StringAttr)
     result = result_def(B32)
-
-    @property
-    def source(self) -> str:
-        return f"%{self.register.data}"
 
     def verify_(self) -> None:
         if self.register.data not in SPECIAL_REGISTERS:
@@ -151,7 +157,7 @@ class SregOp(MoveOp):
 
 
 @fields_op("ptx.time")
-class TimeOp(RowOp):
+class TimeOp(SpecialOp):
     """Read a special register that counts time, `mov.u64 d, %clock64`, or of which the driver or
     the launch says what it holds. PTX ISA 10.
 
@@ -160,18 +166,11 @@ class TimeOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"a": "source"}
-
-    register = prop_def(StringAttr)
     result = result_def(RegType)
 
     @property
     def row(self) -> InstructionRow:
         return MOV[VARYING.get(self.register.data, "b32")]
-
-    @property
-    def source(self) -> str:
-        return f"%{self.register.data}"
 
     def verify_(self) -> None:
         if (kind := VARYING.get(self.register.data)) is None:
@@ -291,17 +290,8 @@ class PackOp(MoveOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        start = parser.pos
-        kind = parser.parse_identifier()
-        if kind not in _HALVES:
-            parser.raise_error(
-                f"'{cls.name}' expected {' or '.join(_HALVES)}, got {kind}", start, parser.pos
-            )
-        halves = parser.parse_comma_separated_list(
-            parser.Delimiter.NONE, parser.parse_unresolved_operand
-        )
-        low, high = parser.resolve_operands(halves, [reg(_HALVES[kind])] * 2, parser.pos)
-        op = cls(low, high)
+        _, halves = parse_form(cls, parser, _HALVES, lambda half: [reg(half)] * 2)
+        op = cls(*halves)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
 
@@ -329,8 +319,6 @@ class UnpackOp(MoveOp):
     %0 = ptx.unpack %a
     ```
     """
-
-    OPERANDS: ClassVar = {"d": "halves", "a": "source"}
 
     source = operand_def(RegType)
     halves = result_def(RegType)
@@ -390,7 +378,7 @@ class ListMakeOp(NameOp):
         if count != result.count.data:
             raise self.fail(f"{result.count.data} registers, got {count}")
         if any(type_.kind != result.kind for type_ in types):
-            raise self.fail(f"registers {result.kind.data}, got {', '.join(map(str, types))}")
+            raise self.fail(f"registers {result.kind.data}, got {listed(types)}")
 
 
 @fields_op("ptx.list.get")

@@ -21,7 +21,7 @@ class ShflSyncOp(RowOp):
     """
 
     # c of 31: the lanes of the whole warp, not of parts of it.
-    OPERANDS: ClassVar = {"a": "value", "b": "lane", "c": "31"}
+    OPERANDS: ClassVar = {"c": "31"}
 
     mode = prop_def(StringAttr)
     value = operand_def(RegType)

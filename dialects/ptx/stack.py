@@ -1,7 +1,5 @@
 """The stack of a thread in its local memory. PTX ISA, stacksave, stackrestore and alloca."""
 
-from typing import ClassVar
-
 from xdsl.irdl import BaseAttr, VarConstraint, operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import stack as rows
@@ -29,8 +27,6 @@ class StacksaveOp(StackOp):
 
     result = result_def(RegType)
 
-    assembly_format = "$form attr-dict `:` type($result)"
-
 
 @fields_op("ptx.stackrestore", *rows.STACKRESTORE)
 class StackrestoreOp(StackOp):
@@ -41,8 +37,6 @@ class StackrestoreOp(StackOp):
     ptx.stackrestore "u64" %top : !ptx.reg<b64>
     ```
     """
-
-    OPERANDS: ClassVar = {"a": "top"}
 
     top = operand_def(RegType)
 
@@ -58,8 +52,6 @@ class AllocaOp(StackOp):
     %p = ptx.alloca "u64" %size align 16 : !ptx.reg<b64>
     ```
     """
-
-    OPERANDS: ClassVar = {"ptr": "result", "immAlign": "align"}
 
     T = VarConstraint("T", BaseAttr(RegType))
     size = operand_def(T)

@@ -1,7 +1,5 @@
 """Barriers. PTX ISA 9.7.13."""
 
-from typing import ClassVar
-
 from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import NAMED_BARRIER
@@ -15,8 +13,6 @@ from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 class NumberedBarrierOp(RowOp):
     """A numbered barrier of the CTA; without `threads`, all of the CTA's threads take part."""
-
-    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
 
     barrier = prop_def(NUMBER)
     threads = opt_prop_def(NUMBER)
@@ -62,8 +58,6 @@ class _OfRegistersOp(FormOp):
 
     WORDS = 0
 
-    OPERANDS: ClassVar = {"a": "barrier", "b": "threads"}
-
     barrier = operand_def(B32)
     threads = opt_operand_def(B32)
 
@@ -86,15 +80,11 @@ class MembersSyncOp(RowOp):
     """`bar.warp.sync membermask`, of a register: wait for those threads of the warp. PTX ISA
     9.7.13.2."""
 
-    OPERANDS: ClassVar = {"membermask": "members"}
-
     members = operand_def(B32)
 
 
 class _VoteOp(FormOp):
     """A barrier at which threads learn of c in all of them."""
-
-    OPERANDS: ClassVar = {"a": "barrier", "b": "threads", "c": "value", "d": "result"}
 
     value = operand_def(PRED)
     result = result_def(RegType)
@@ -156,8 +146,6 @@ class ProxyFenceOp(FormOp):
     ```
     """
 
-    OPERANDS: ClassVar = {"size": "128"}
-
     address = opt_operand_def(B64)
 
     assembly_format = "$form (`at` $address^)?"
@@ -172,11 +160,7 @@ class ProxyFenceOp(FormOp):
 class NanosleepOp(RowOp):
     """`nanosleep.u32 t`: wait for about so many nanoseconds. PTX ISA 9.7.13.15."""
 
-    OPERANDS: ClassVar = {"t": "time"}
-
     time = operand_def(B32)
-
-    assembly_format = "$time attr-dict"
 
 
 WarpSyncOp = twin(sync.WarpSyncOp)

@@ -3,7 +3,6 @@ weight-stationary. PTX ISA, tcgen05.mma."""
 
 from collections.abc import Sequence
 from functools import cache
-from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import SSAValue
@@ -45,12 +44,6 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     """
 
     ASKS_OPERANDS = True
-    OPERANDS: ClassVar = {
-        "d-tmem": "d", "a-desc": "a", "a-tmem": "a", "b-desc": "b", "sp-meta-tmem": "metadata",
-        "disable-output-lane": "lanes", "scale-A-tmem": "sfa", "scale-B-tmem": "sfb",
-        "enable-input-d": "accumulates", "scale-input-d": "scale_input_d",
-        "zero-column-mask-desc": "zero_column_mask",
-    }  # fmt: skip
 
     d = operand_def(B32)
     a = operand_def(RegType)

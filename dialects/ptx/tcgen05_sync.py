@@ -28,6 +28,8 @@ class CommitOp(GroupOp):
     ```
     """
 
+    CHOICE = "mask"
+
     address = operand_def(B32)
     mask = opt_operand_def(B16)
     offset = prop_def(NUMBER)
@@ -36,10 +38,6 @@ class CommitOp(GroupOp):
     assembly_format = (
         "`group` $cta_group $address `,` $offset (`multicast` $mask^)? (`generic` $generic^)?"
     )
-
-    @property
-    def row(self) -> rows.TmemRow:
-        return rows.TMEM_COMMIT if self.mask is None else rows.TMEM_COMMIT_MULTICAST
 
     @property
     def mnemonic(self) -> str:

@@ -17,8 +17,6 @@ class WarpOp(FormOp):
 
     WORDS = None
 
-    OPERANDS: ClassVar = {"a": "a", "membermask": "members"}
-
     a = operand_def(RegType)
     members = operand_def(B32)
     result = result_def(RegType)
@@ -60,9 +58,7 @@ class MatchAllOp(WarpOp):
     ```
     """
 
-    OPERANDS: ClassVar = {
-        "d": "result + alike", "a": "a", "membermask": "members",
-    }  # fmt: skip
+    OPERANDS: ClassVar = {"d": "result + alike"}
 
     # xDSL puts a subclass's results before those of its base.
     result = result_def(RegType)
@@ -93,9 +89,7 @@ class ShuffleOp(RowOp):
     ```
     """
 
-    OPERANDS: ClassVar = {
-        "d": "result + inside", "a": "a", "b": "lane", "c": "clamp", "membermask": "members",
-    }  # fmt: skip
+    OPERANDS: ClassVar = {"d": "result + inside"}
 
     mode = prop_def(StringAttr)
     a = operand_def(B32)

@@ -6,7 +6,7 @@ PTX ISA 9.7.15.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import SSAValue
@@ -44,11 +44,6 @@ class WgmmaOp(AlignedOp):
     Without the predicate `scale_d` it accumulates always or, with `zero`, never. `immediates` are
     those after scale-d, in PTX's order. PTX ISA 9.7.15.5.2 and 9.7.15.6.3.
     """
-
-    OPERANDS: ClassVar = {
-        "a-desc": "a", "b-desc": "b", "sp-meta": "metadata", "sp-sel": "selector",
-        "scale-d": "accumulates",
-    }  # fmt: skip
 
     a = operand_def(RegType)
     b = operand_def(B64)

@@ -6,6 +6,7 @@ sides of an `if` before what follows it.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, Concatenate, overload
 
@@ -45,16 +46,6 @@ def runs(*keys: Any) -> Any:
     return RULES.of(*ops_of(*keys))
 
 
-def executes(*keys: Any) -> Callable[[Step], Step]:
-    """Register a step that is that of all such ops, whatever their fields."""
-
-    def register(step: Step) -> Step:
-        runs(*keys)(lambda op, builder: step)
-        return step
-
-    return register
-
-
 @frozen
 class Pure:
     """The step of an op whose results are a function of registers: one, or a sequence of them."""
@@ -80,35 +71,61 @@ def nothing(machine: Machine, gang: Gang) -> None:
 Run = Callable[Concatenate[Machine, Gang, ...], Any]
 """An effect on the operands of an op, which gives the op's result, or a list of its results."""
 
+Take = Callable[[list[Any]], Any]
+"""The value that an effect is given, from the registers."""
 
-def effect(op: Operation, builder: "Builder", run: Run, *operands: "Source | None") -> Step:
-    """The step that runs on the values of an op's operands: of all in their order, or as given,
-    lists of values for groups, what functions make of the registers, and None for what the op
-    lacks."""
-    sources = [_taken(builder, operand) for operand in operands or op.operands]
+Source = SSAValue | Sequence[SSAValue] | Callable[[Any, "Builder"], Take] | None
+"""A value, the list of those of a group, what is taken for an op, and None for what it lacks."""
+
+Effect = Run | tuple[Run, *tuple[Source, ...]]
+"""A function that runs on the operands of an op: on all in their order, or on those behind it."""
+
+
+def effect(op: Operation, builder: "Builder", said: Effect) -> Step:
+    """The step that runs on the values of an op's operands."""
+    if said is nothing:
+        return nothing
+    run, *operands = (said, *op.operands) if callable(said) else said
+    takes = [_taken(op, builder, operand) for operand in operands]
     dests = builder.slots(op.results)
 
     def step(machine: Machine, gang: Gang) -> None:
         regs = gang.regs
-        given = run(machine, gang, *[source(regs) for source in sources])
+        given = run(machine, gang, *[take(regs) for take in takes])
         for dest, value in zip(dests, given if isinstance(given, list) else (given,), strict=False):  # pyright: ignore
             regs[dest] = value
 
     return step
 
 
-Source = SSAValue | Sequence[SSAValue] | Callable[[list[Any]], Any]
-
-
-def _taken(builder: "Builder", operand: Source | None) -> Callable[[list[Any]], Any]:
+def _taken(op: Operation, builder: "Builder", operand: Source) -> Take:
     if operand is None:
         return lambda regs: None
     if callable(operand):
-        return operand
+        return operand(op, builder)
     if isinstance(operand, SSAValue):
         return itemgetter(builder.slot(operand))
     slots = builder.slots(operand)
     return lambda regs: [regs[slot] for slot in slots]
+
+
+def makes(rule: Callable[[Any, Any, "Builder"], Step]) -> Callable[..., Any]:
+    """`runs` for functions of which a rule makes the step of an op."""
+
+    def register(*keys: Any) -> Any:
+        return RULES.of(*ops_of(*keys), made=lambda said: partial(rule, said))
+
+    return register
+
+
+effects = makes(lambda said, op, builder: effect(op, builder, said(op)))
+"""Register a function that says the effect of an op."""
+
+accesses = makes(lambda said, op, builder: effect(op, builder, said(op, builder.number(op))))
+"""Register one that is also given the number by which memory remembers the op."""
+
+executes = makes(lambda said, op, builder: effect(op, builder, said))
+"""Register an effect that is that of all such ops, whatever their fields."""
 
 
 @frozen

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache, cached_property
 from io import StringIO
+from itertools import zip_longest
 
 from xdsl.dialects.builtin import (
     LocationAttr,
@@ -108,9 +109,8 @@ class BodyText:
         """All of it, from shared memory to the closing brace."""
         self._parameters()
         blocks = list(self._op.body.blocks)
-        for index, block in enumerate(blocks):
-            following = blocks[index + 1] if index + 1 < len(blocks) else None
-            self._block(block, following, first=index == 0)
+        for block, following in zip_longest(blocks, blocks[1:]):
+            self._block(block, following)
         for label, edge in self._trampolines:
             self._body.write(f"{label}:\n")
             self._moves(edge)
@@ -131,8 +131,8 @@ class BodyText:
 
     # Blocks and edges
 
-    def _block(self, block: Block, following: Block | None, *, first: bool) -> None:
-        if not first and not self._guard:
+    def _block(self, block: Block, following: Block | None) -> None:
+        if block is not self._op.body.first_block and not self._guard:
             self._body.write(f"{self._labels[block]}:\n")
         last = block.last_op
         for op in block.ops:
@@ -311,10 +311,17 @@ class BodyText:
                 self.line(f"ld.param.{part.type} {self.register(value)}, [{place}];")
 
     def _maybe(self, op: PtxOp, text: str) -> None:
-        if op.guard is None:
-            self.line(text, op)
-        else:
-            self._guarded(op, self.register(op.guard), text)
+        """An instruction, under its predicate if it has one: behind its result where it is not
+        executed, as nothing waits for a load to choose."""
+        under = self._under(op)
+        if op.unguarded is not None and not isinstance(op.unguarded.owner, registers.UndefOp):
+            for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
+                self.line(f"mov.{kind} {into}, {source};", op)
+        self.line(f"{under}{text}", op)
+
+    def _under(self, op: PtxOp) -> str:
+        """The predicate in front of an instruction."""
+        return "" if op.guard is None else f"@{self.register(op.guard)} "
 
     def _on_whole(self, op: PtxOp, text: str) -> None:
         """An instruction on registers of 128 bits, which the halves are put together to."""
@@ -329,18 +336,9 @@ class BodyText:
                 self.line(f"mov.b128 {name}, {pair};")
         self._maybe(op, given)
         if result:
-            guard = "" if op.guard is None else f"@{self.register(op.guard)} "
-            self.line(f"{guard}mov.b128 {result}, {whole[result]};")
+            self.line(f"{self._under(op)}mov.b128 {result}, {whole[result]};")
         if whole:
             self.line("}")
-
-    def _guarded(self, op: PtxOp, guard: str, text: str) -> None:
-        """An instruction under a predicate, behind its result where it is not executed: nothing
-        waits for a load to choose."""
-        if op.unguarded is not None and not isinstance(op.unguarded.owner, registers.UndefOp):
-            for kind, into, source in self.registers.moves(op.results[0], op.unguarded):
-                self.line(f"mov.{kind} {into}, {source};", op)
-        self.line(f"@{guard} {text}", op)
 
     def _ask_until_done(self, op: TryWaitParityOp) -> None:
         """The instruction waits for a while only: ask again until the phase is complete."""

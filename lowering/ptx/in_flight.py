@@ -11,6 +11,7 @@ block's argument is in flight from there on.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import NameLoc
@@ -39,10 +40,9 @@ def _line(op: Operation) -> str:
 
 
 LOADS = (LdOp, LdRedOp)
-_EVENTS = (*LOADS, WaitLdOp, WgmmaOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp)
-"""The ops that begin, count and end accesses in flight."""
-_EVENT_TYPES = frozenset[type[Operation]](_EVENTS)
 _FLIGHT_TYPES = frozenset[type[Operation]]((WgmmaOp, *LOADS))
+_EVENT_TYPES = _FLIGHT_TYPES | {WaitLdOp, WgmmaCommitGroupOp, WgmmaWaitGroupOp}
+"""The ops that begin, count and end accesses in flight."""
 
 
 class Flight(NamedTuple):
@@ -80,8 +80,9 @@ class RegisterConflict(NamedTuple):
     def error(self) -> OpError:
         """The message for the user."""
         operand = "operand A" if self.flight.reads else "the result"
-        wait = "tcgen05.wait.ld" if isinstance(self.flight.op, LOADS) else "wgmma.wait_group"
-        legal = "tmem.wait_load" if isinstance(self.flight.op, LOADS) else f"{wait} 0"
+        wait, legal = "wgmma.wait_group", "wgmma.wait_group 0"
+        if isinstance(self.flight.op, LOADS):
+            wait, legal = "tcgen05.wait.ld", "tmem.wait_load"
         doing = "write" if self.is_write else "copy" if self.edge is None else "move"
         return OpError(
             self.op,
@@ -107,12 +108,12 @@ class InFlightRegisters:
         self.conflicts: list[RegisterConflict] = []
         self.meetings: list[Tie] = []
         self.at: dict[Block, State] = {}
+        if not has_flights(region):
+            return
         self._events = {
             block: [op for op in block.ops if type(op) in _EVENT_TYPES] for block in region.blocks
         }
-        if not any(type(op) in _FLIGHT_TYPES for ops in self._events.values() for op in ops):
-            return
-        events = (op for events in self._events.values() for op in events)
+        events = chain.from_iterable(self._events.values())
         waits = (op for op in events if isinstance(op, WaitsForWgmmas))
         self._limit = 1 + max((op.pending.value.data for op in waits), default=0)
         self._follow(region)
@@ -216,17 +217,17 @@ class InFlightRegisters:
             if (flight := state.get(c)) is not None:
                 self.ties.append(Tie(c, d, flight, op, None))
             elif d in state and op.zero is None:
-                self.conflicts.append(RegisterConflict(state[d], op, None, d, True))
+                self._refuse(op, d, state)
             for slot in (c, d):
                 if slot in state and state[slot].reads:
-                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
+                    self._refuse(op, slot, state)
 
     def _note_writes(self, op: Operation, state: State) -> None:
         for result in op.results:
             for slot in self._slots(result):
                 # A load of tensor memory may come round before its wait: texts leave it to ptxas.
                 if slot in state and state[slot].op is not op:
-                    self.conflicts.append(RegisterConflict(state[slot], op, None, slot, True))
+                    self._refuse(op, slot, state)
 
     def _note_edge(self, edge: Edge, state: State) -> None:
         op = terminator(edge.source)
@@ -239,7 +240,11 @@ class InFlightRegisters:
                 flight = self.at[edge.dest][argument]
                 self.meetings.append(Tie(slot, argument, flight, op, edge))
             if argument in state and argument not in going:
-                self.conflicts.append(RegisterConflict(state[argument], op, edge, argument, True))
+                self._refuse(op, argument, state, edge)
+
+    def _refuse(self, op: Operation, slot: Slot, state: State, edge: Edge | None = None) -> None:
+        """Note that a register in flight would be written."""
+        self.conflicts.append(RegisterConflict(state[slot], op, edge, slot, True))
 
 
 def _keep(state: State, is_left: Callable[[Flight], bool]) -> None:

@@ -36,18 +36,18 @@ def module_text(module: ModuleOp, arch: Target | None = None) -> str:
     variables: list[GlobalOp] = []
     functions: list[FuncOp] = []
     for op in module.body.block.ops:
-        if isinstance(op, GlobalOp):
-            variables.append(op)
-            continue
-        if isinstance(op, FuncOp):
-            functions.append(op)
-            continue
-        if not isinstance(op, EntryOp):
-            raise OpError(
-                op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
-                "convert-cute-nvgpu-to-ptx first"
-            )  # fmt: skip
-        entries.append(op)
+        match op:
+            case GlobalOp():
+                variables.append(op)
+            case FuncOp():
+                functions.append(op)
+            case EntryOp():
+                entries.append(op)
+            case _:
+                raise OpError(
+                    op, f"the ptx target expected ptx.entry, got '{op.name}'; run "
+                    "convert-cute-nvgpu-to-ptx first"
+                )  # fmt: skip
     shapes = check_loadable(entries, functions, variables, arch)
     taken = {named.sym_name.data for named in (*variables, *functions, *entries)}
     bodies = (

@@ -28,10 +28,11 @@ from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, R
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.value_numbering import ValueNumbering
 
-Rule = Callable[[Any, "Conversion"], None]
+Rule = Callable[[Any, "Conversion"], Any]
 
 RULES = OpRules[Rule]()
-"""How each op type lowers; the convert_*_to_ptx modules fill it."""
+"""How each op type lowers, to what its result or a list of its results becomes, or to None where
+its rule says it; the convert_* modules fill it."""
 
 lowers = RULES.of
 
@@ -158,7 +159,10 @@ class Conversion(ValueNumbering):
             place = unverified(NameLoc, desc=unverified(StringAttr, data=op.name), location=source)
             self._places[key] = place
         self._location = place
-        rule(op, self)
+        became = rule(op, self)
+        if became is not None:
+            values: list[Any] = became if isinstance(became, list) else [became]
+            self.values.update(zip(op.results, values, strict=True))
         self._location = outer
 
     def lower_block(self, block: Block) -> None:
@@ -258,11 +262,11 @@ class Conversion(ValueNumbering):
         # A division is not moved out of its loop: the interpreter would trap where the source
         # never divides.
         if op_type is DivOp or op_type is RemOp:
-            return self.emit(op_type.of(form, inputs))
+            return self.emit(op_type(form, inputs))
         key = (op_type, form, *inputs)
         if (known := self.known.get(key)) is not None:
             return known
-        return self._number(key, inputs, op_type.of(form, inputs))
+        return self._number(key, inputs, op_type(form, inputs))
 
     def const(self, value: int, kind: str) -> SSAValue:
         """A constant of a register kind, by its bits."""

@@ -28,8 +28,8 @@ _WORD = 4
 
 
 @lowers
-def _address(op: address.AddressOp, to: Conversion) -> None:
-    to[op.result] = to.tile(op.memref).address
+def _address(op: address.AddressOp, to: Conversion) -> SSAValue:
+    return to.tile(op.memref).address
 
 
 # Elements side by side, in words
@@ -46,38 +46,35 @@ _INSTRUCTIONS: dict[type[Operation], type[PtxOp]] = {
 
 
 @lowers(*_INSTRUCTIONS)
-def _elements(op: Any, to: Conversion) -> None:
+def _elements(op: Any, to: Conversion) -> list[SSAValue] | None:
     storage, count = storage_of(op, op.elements[0].type), len(op.elements)
     access, per_word = _access(storage, count)
     fields: dict[str, Any] = {"address": to[op.address], "predicate": to.given(op.predicate)}
     fields["access"] = access
     if not op.results:
         fields["value"] = _to_words(op.elements, storage, per_word, to)
-        to.add(instruction_of(op, _INSTRUCTIONS[type(op)], fields))
-        return
+        return to.add(instruction_of(op, _INSTRUCTIONS[type(op)], fields))
     fields["result"] = reg(ACCESS_TYPES[access], count // per_word)
     if op.predicate is not None:
         fields["otherwise"] = _to_words(op.otherwise, storage, per_word, to)
     words = to.emit(instruction_of(op, _INSTRUCTIONS[type(op)], fields))
     parts = (_parts(element(words, i, to), storage, per_word, to) for i in range(count // per_word))
-    for result, value in zip(op.elements, chain.from_iterable(parts), strict=True):
-        to[result] = value
+    return list(chain.from_iterable(parts))
 
 
 # Atomic operations and copies
 
 
 @lowers
-def _atomic(op: address.AtomicOp, to: Conversion) -> None:
+def _atomic(op: address.AtomicOp, to: Conversion) -> SSAValue | None:
     fields: dict[str, Any] = {"address": to[op.address], "predicate": to.given(op.predicate)}
     values, form = [to[value] for value in op.values], op.form.data
     if op.result.first_use is None and f"red.{op.semantics.data}.{op.space}.{form}" in INSTRUCTIONS:
         (fields["value"],) = values
-        to.add(instruction_of(op, RedOp, fields))
-        return
+        return to.add(instruction_of(op, RedOp, fields))
     fields |= {"values": values, "otherwise": to.given(op.otherwise)}
     fields["result"] = reg(*registers_of(form))
-    to[op.result] = to.emit(instruction_of(op, AtomOp, fields))
+    return to.emit(instruction_of(op, AtomOp, fields))
 
 
 @lowers

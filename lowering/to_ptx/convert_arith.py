@@ -69,15 +69,15 @@ def storage_of(op: Operation, type_: Attribute) -> ScalarType:
 
 
 @lowers
-def _constant(op: arith.ConstantOp, to: Conversion) -> None:
+def _constant(op: arith.ConstantOp, to: Conversion) -> SSAValue:
     storage = storage_of(op, op.result.type)
     bits = constant_bits(op.value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {op.value}")
     if storage.kind == "pred":
-        to[op.result] = known_predicate(bool(bits), to)
+        return known_predicate(bool(bits), to)
     else:
-        to[op.result] = to.const(bits, storage.kind)
+        return to.const(bits, storage.kind)
 
 
 def known_predicate(value: bool, to: Conversion) -> SSAValue:
@@ -87,24 +87,23 @@ def known_predicate(value: bool, to: Conversion) -> SSAValue:
 
 
 @lowers
-def _poison(op: ub.PoisonOp, to: Conversion) -> None:
+def _poison(op: ub.PoisonOp, to: Conversion) -> SSAValue:
     def undefined(type_: Attribute) -> SSAValue:
         registers = register_type(type_)
         if registers is None:
             raise OpError(op, f"'{op.name}' of {op.result.type} has no lowering to ptx")
         return to.emit(UndefOp(registers))
 
-    to[op.result] = fields_of(op.result.type, undefined)
+    return fields_of(op.result.type, undefined)
 
 
 # Programs
 
 
 @lowers(*PROGRAMS)
-def _program(op: Operation, to: Conversion) -> None:
+def _program(op: Operation, to: Conversion) -> list[SSAValue]:
     if isinstance(op, _ROUNDED_DIVISIONS) and (quotient := _shifted(op, to)) is not None:
-        to[op.result] = quotient
-        return
+        return [quotient]
     leaf = Emitted(to)
     given: list[Value] = []
     for source in op.operands:
@@ -115,9 +114,7 @@ def _program(op: Operation, to: Conversion) -> None:
     for result in op.results:
         if type_of(op, result.type) is None or stored_type(result.type) is None:
             scalar(op, result.type)
-    results = results_of(PROGRAMS[type(op)], op, *given)
-    for result, value in zip(op.results, results, strict=True):
-        to[result] = value.handle
+    return [value.handle for value in results_of(PROGRAMS[type(op)], op, *given)]
 
 
 _ROUNDED_DIVISIONS = arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp
@@ -159,16 +156,14 @@ _READING_ABOVE = ("div", "rem", "min", "max", "shr")
 
 
 @lowers(*INSTRUCTIONS)
-def _instruction(op: arith.AddiOp, to: Conversion) -> None:
+def _instruction(op: arith.AddiOp, to: Conversion) -> SSAValue:
     mnemonic, prefix, letter = INSTRUCTIONS[type(op)]
     if not letter:
-        to[op.result] = _float(op, mnemonic, prefix, to)
-        return
+        return _float(op, mnemonic, prefix, to)
     storage = scalar(op, op.result.type)
     a, b = to[op.lhs], to[op.rhs]
     if storage.kind == "pred":
-        to[op.result] = emitted(ON_BITS[op.name], "pred", (a, b), to)
-        return
+        return emitted(ON_BITS[op.name], "pred", (a, b), to)
     type_ = f"{letter}{storage.width}"
     if mnemonic in _READING_ABOVE:
         a = extended(a, storage, letter, to)
@@ -177,13 +172,13 @@ def _instruction(op: arith.AddiOp, to: Conversion) -> None:
     elif mnemonic in _READING_ABOVE:
         b = extended(b, storage, letter, to)
     if mnemonic == "add":
-        to[op.result] = to.plus(a, b, type_)
+        return to.plus(a, b, type_)
     elif mnemonic == "mul" and (known := constant(b)) is not None:
-        to[op.result] = to.times(a, known, type_)
+        return to.times(a, known, type_)
     elif mnemonic in ("div", "rem"):
-        to[op.result] = divide(scalars.SCALAR_OPS[mnemonic], a, b, type_, to)
+        return divide(scalars.SCALAR_OPS[mnemonic], a, b, type_, to)
     else:
-        to[op.result] = to.scalar(scalars.SCALAR_OPS[mnemonic], f"{prefix}{type_}", a, b)
+        return to.scalar(scalars.SCALAR_OPS[mnemonic], f"{prefix}{type_}", a, b)
 
 
 def _amount(value: SSAValue, width: int, to: Conversion) -> SSAValue:
@@ -253,30 +248,27 @@ def _float(op: Operation, mnemonic: str, prefix: str, to: Conversion) -> SSAValu
 
 
 @lowers
-def _rounded(op: RoundedOp, to: Conversion) -> None:
+def _rounded(op: RoundedOp, to: Conversion) -> SSAValue:
     name, form = op.instruction
-    to[op.result] = to.scalar(
-        scalars.SCALAR_OPS[name], form, *(to[operand] for operand in op.operands)
-    )
+    return to.scalar(scalars.SCALAR_OPS[name], form, *(to[operand] for operand in op.operands))
 
 
 # Selection
 
 
 @lowers
-def _select(op: arith.SelectOp, to: Conversion) -> None:
+def _select(op: arith.SelectOp, to: Conversion) -> SSAValue:
     condition, a, b = to[op.cond], to[op.lhs], to[op.rhs]
     if isinstance(op.result.type, FragmentType):
-        to[op.result] = _select_list(condition, a, b, to)
-        return
+        return _select_list(condition, a, b, to)
     storage = storage_of(op, op.result.type)
     if storage.kind == "pred":
         inverse = to.scalar(scalars.NotOp, "pred", condition)
         kept = to.scalar(scalars.AndOp, "pred", a, condition)
         other = to.scalar(scalars.AndOp, "pred", b, inverse)
-        to[op.result] = to.scalar(scalars.OrOp, "pred", kept, other)
+        return to.scalar(scalars.OrOp, "pred", kept, other)
     else:
-        to[op.result] = to.scalar(scalars.SelpOp, storage.kind, a, b, condition)
+        return to.scalar(scalars.SelpOp, storage.kind, a, b, condition)
 
 
 def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) -> SSAValue:
@@ -290,7 +282,7 @@ def _select_list(condition: SSAValue, a: SSAValue, b: SSAValue, to: Conversion) 
 
 
 @lowers
-def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
+def _bitcast(op: arith.BitcastOp, to: Conversion) -> SSAValue:
     source, result = storage_of(op, op.input.type), storage_of(op, op.result.type)
     if isinstance(op.input.type, IndexType) or source.bits != result.bits:
         raise OpError(op, f"'{op.name}' expected types of equal width")
@@ -298,6 +290,6 @@ def _bitcast(op: arith.BitcastOp, to: Conversion) -> None:
     # What a driver's own compiler takes for a float it stores the lowest byte of as an integer.
     half = isinstance(op.input.type, Float16Type | BFloat16Type) and op.result.type == i16
     if source.kind == result.kind and not half:
-        to[op.result] = value
+        return value
     else:
-        to[op.result] = to.pure(MovOp, value, reg(result.kind))
+        return to.pure(MovOp, value, reg(result.kind))

@@ -7,20 +7,20 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.ops import cluster
 from tilewright.dialects.ptx import cluster as ptx
-from tilewright.lowering.to_ptx.conversion import Conversion, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 
 
 @lowers
-def _rank(op: cluster.RankOp, to: Conversion) -> None:
-    to[op.result] = to.pure(ptx.RankOp)
+def _rank(op: cluster.RankOp, to: Conversion) -> SSAValue:
+    return to.pure(ptx.RankOp)
 
 
 @lowers
-def _map(op: cluster.MapOp, to: Conversion) -> None:
+def _map(op: cluster.MapOp, to: Conversion) -> Tile:
     tile, rank = to.tile(op.memory), to[op.rank]
     base, address = (in_cluster(place, rank, to) for place in (tile.base, tile.address))
-    to[op.result] = replace(tile, space=Space.DSMEM, base=base, address=address)
+    return replace(tile, space=Space.DSMEM, base=base, address=address)
 
 
 def in_cluster(address: SSAValue, rank: SSAValue, to: Conversion) -> SSAValue:

@@ -1,6 +1,7 @@
 """`cute_nvgpu` to `ptx`, and the pass that lowers whole kernels."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import func, gpu, memref
@@ -46,7 +47,7 @@ from tilewright.lowering.ptx.rename_in_flight import rename_in_flight
 from tilewright.lowering.to_ptx.compute_late import compute_late
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_instruction import add_instruction_rules
-from tilewright.lowering.to_ptx.convert_llvm import fields_of, give, leaves_of, register_types
+from tilewright.lowering.to_ptx.convert_llvm import give, leaves_of, register_types
 from tilewright.lowering.to_ptx.convert_memref import argument_tile, module_variable
 from tilewright.lowering.to_ptx.pair_floats import pair_floats
 from tilewright.source.diagnostic import OpError
@@ -58,9 +59,9 @@ add_instruction_rules()
 
 
 @lowers(*(op_type for op_type in MMA_OPS.values() if op_type is not wmma.MmaOp))
-def _mma(op: RegisterMmaOp, to: Conversion) -> None:
+def _mma(op: RegisterMmaOp, to: Conversion) -> SSAValue:
     selectors = [n if isinstance(n, int) else to[n] for n in op.selectors]
-    to[op.d] = to.emit(matrix.MmaOp([to[value] for value in op.inputs], op.mma_atom, selectors))
+    return to.emit(matrix.MmaOp([to[value] for value in op.inputs], op.mma_atom, selectors))
 
 
 # Kernels
@@ -72,14 +73,12 @@ def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> 
     passed = list(_passed(op, arguments))
     region = Region(Block(arg_types=[reg(PARAMETER_TYPES[part.how.parameter]) for part in passed]))
     to = Conversion(region, arch)
-    registers: list[object] = []
+    registers: list[Any] = []
     for part, register in zip(passed, region.blocks[0].args, strict=True):
         to.bind_argument(register)
         register.name_hint = part.name
         registers.append(_argument(op, part.type, register, part.how, to))
-    rest = iter(registers)
-    for argument in arguments:
-        to[argument] = fields_of(argument.type, lambda _: next(rest))
+    give(arguments, registers, to)
     _lower_body(op.body, to)
     if arch is not None and arch.supports(DATACENTER_BLACKWELL):
         pair_floats(region)

@@ -89,34 +89,37 @@ def unpacked(register: SSAValue, place: int, fragment: FragmentType, to: Convers
 
 
 @lowers
-def _splat(op: fragment.SplatOp, to: Conversion) -> None:
+def _splat(op: fragment.SplatOp, to: Conversion) -> SSAValue:
     fragment = op.fragment.type
     _check_scalar(op, fragment)
     word = packed([to[op.scalar]] * fragment.element.per_register, fragment, to)
-    to[op.fragment] = listed([word] * fragment.registers, to)
+    return listed([word] * fragment.registers, to)
 
 
 @lowers
-def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> None:
+def _from_elements(op: fragment.FromElementsOp, to: Conversion) -> SSAValue:
     fragment, width = op.fragment.type, op.fragment.type.element.per_register
     _check_scalar(op, fragment)
     parts = [to[element] for element in op.elements]
     words = [packed(parts[i : i + width], fragment, to) for i in range(0, len(parts), width)]
-    to[op.fragment] = listed(words, to)
+    return listed(words, to)
 
 
 @lowers
-def _extract(op: fragment.ExtractOp, to: Conversion) -> None:
+def _extract(op: fragment.ExtractOp, to: Conversion) -> list[SSAValue]:
     fragment = op.fragment.type
     assert isinstance(fragment, FragmentType)
     _check_scalar(op, fragment)
-    for i, scalar in enumerate(op.scalars, op.position.value.data):
-        register, place = divmod(i, fragment.element.per_register)
-        to[scalar] = unpacked(element(to[op.fragment], register, to), place, fragment, to)
+    first, per_register = op.position.value.data, fragment.element.per_register
+    places = (divmod(first + i, per_register) for i in range(len(op.scalars)))
+    return [
+        unpacked(element(to[op.fragment], register, to), place, fragment, to)
+        for register, place in places
+    ]
 
 
 @lowers
-def _insert(op: fragment.InsertOp, to: Conversion) -> None:
+def _insert(op: fragment.InsertOp, to: Conversion) -> SSAValue:
     fragment, width = op.result.type, op.result.type.element.per_register
     _check_scalar(op, fragment)
     register, place = divmod(op.position.value.data, width)
@@ -124,32 +127,31 @@ def _insert(op: fragment.InsertOp, to: Conversion) -> None:
     parts = [unpacked(words[register], i, fragment, to) for i in range(width)]
     parts[place] = to[op.scalar]
     words[register] = packed(parts, fragment, to)
-    to[op.result] = listed(words, to)
+    return listed(words, to)
 
 
 @lowers
-def _slice(op: fragment.SliceOp, to: Conversion) -> None:
+def _slice(op: fragment.SliceOp, to: Conversion) -> SSAValue:
     fragment = op.result.type
     first = op.position.value.data // fragment.element.per_register
     words = [element(to[op.fragment], first + i, to) for i in range(fragment.registers)]
-    to[op.result] = listed(words, to)
+    return listed(words, to)
 
 
 @lowers
-def _concat(op: fragment.ConcatOp, to: Conversion) -> None:
-    to[op.result] = listed([to[part] for part in op.fragments], to)
+def _concat(op: fragment.ConcatOp, to: Conversion) -> SSAValue:
+    return listed([to[part] for part in op.fragments], to)
 
 
 @lowers
-def _cast(op: fragment.CastOp, to: Conversion) -> None:
+def _cast(op: fragment.CastOp, to: Conversion) -> SSAValue:
     value = to[op.source]
     source, result = value.type, reg(op.result.type.element.register, op.result.type.registers)
     assert isinstance(source, RegType)
     if source == result:
-        to[op.result] = value
-        return
+        return value
     if source.count != result.count:
         raise OpError(op, "'cute_nvgpu.fragment.cast' between registers of different widths")
     kind = reg(result.kind.data)
     moved = [to.emit(MovOp(element(value, i, to), kind)) for i in range(source.count.data)]
-    to[op.result] = listed(moved, to)
+    return listed(moved, to)

@@ -14,18 +14,18 @@ from tilewright.lowering.to_ptx.programs import element, listed
 
 
 @lowers
-def _fma(op: FmaOp, to: Conversion) -> None:
+def _fma(op: FmaOp, to: Conversion) -> SSAValue:
     fragment, form = op.result.type, op.fma.form.suffix
     operands = [to[operand] for operand in op.operands]
     words = [
         to.scalar(scalars.FmaOp, form, *(element(operand, i, to) for operand in operands))
         for i in range(fragment.registers)
     ]
-    to[op.result] = listed(words, to)
+    return listed(words, to)
 
 
 @lowers
-def _convert(op: ConvertOp, to: Conversion) -> None:
+def _convert(op: ConvertOp, to: Conversion) -> SSAValue:
     conversion, fragment = op.conversion, op.result.type
     source, count = op.source.type, conversion.count
     assert isinstance(source, FragmentType)
@@ -49,7 +49,7 @@ def _convert(op: ConvertOp, to: Conversion) -> None:
         words = _joined(results, count * conversion.result.bits, to)
     kind = reg(fragment.element.register)
     words = [word if word.type == kind else to.emit(MovOp(word, kind)) for word in words]
-    to[op.result] = listed(words, to)
+    return listed(words, to)
 
 
 def _element(value: SSAValue, place: int, type_: FragmentType, to: Conversion) -> SSAValue:

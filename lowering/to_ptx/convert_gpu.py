@@ -31,46 +31,46 @@ def _index(value: SSAValue, to: Conversion) -> SSAValue:
 
 
 @lowers(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
-def _id(op: gpu.ThreadIdOp, to: Conversion) -> None:
+def _id(op: gpu.ThreadIdOp, to: Conversion) -> SSAValue:
     register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
-    to[op.result] = _index(special(register, to), to)
+    return _index(special(register, to), to)
 
 
 @lowers
-def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> None:
+def _global_id(op: gpu.GlobalIdOp, to: Conversion) -> SSAValue:
     """ctaid * ntid + tid, in 64 bits."""
     axis = op.dimension.data.value
     block, size, thread = (
         _index(special(f"{register}.{axis}", to), to) for register in ("ctaid", "ntid", "tid")
     )
     first = to.scalar(MulOp, "lo.s64", block, size)
-    to[op.result] = to.scalar(AddOp, "s64", first, thread)
+    return to.scalar(AddOp, "s64", first, thread)
 
 
 @lowers
-def _lane_id(op: gpu.LaneIdOp, to: Conversion) -> None:
-    to[op.result] = _index(special("laneid", to), to)
+def _lane_id(op: gpu.LaneIdOp, to: Conversion) -> SSAValue:
+    return _index(special("laneid", to), to)
 
 
 @lowers
-def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> None:
+def _subgroup_id(op: gpu.SubgroupIdOp, to: Conversion) -> SSAValue:
     """The number of the warp: the thread's place in its CTA, x fastest, over 32."""
     place = special("tid.z", to)
     for axis in "yx":
         row = to.scalar(MulOp, "lo.u32", place, special(f"ntid.{axis}", to))
         place = to.scalar(AddOp, "u32", row, special(f"tid.{axis}", to))
-    to[op.result] = _index(to.scalar(ShrOp, "u32", place, to.const(5, "b32")), to)
+    return _index(to.scalar(ShrOp, "u32", place, to.const(5, "b32")), to)
 
 
 @lowers
-def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> None:
-    to[op.result] = to.const(32, "b64")
+def _subgroup_size(op: gpu.SubgroupSizeOp, to: Conversion) -> SSAValue:
+    return to.const(32, "b64")
 
 
 @lowers
-def _special_register(op: SpecialRegisterOp, to: Conversion) -> None:
+def _special_register(op: SpecialRegisterOp, to: Conversion) -> SSAValue:
     kind = TIMES.get(name := op.register.data)
-    to[op.result] = special(name, to) if kind is None else to.emit(TimeOp(reg(kind), name))
+    return special(name, to) if kind is None else to.emit(TimeOp(reg(kind), name))
 
 
 @lowers
@@ -79,6 +79,6 @@ def _barrier(op: gpu.BarrierOp, to: Conversion) -> None:
 
 
 @lowers
-def _of_lane(op: ShflIdxOp, to: Conversion) -> None:
+def _of_lane(op: ShflIdxOp, to: Conversion) -> SSAValue:
     value, lane, last, every = to[op.value], to[op.lane], to.const(31, "b32"), to.const(-1, "b32")
-    to[op.result] = to.emit(ShuffleOp(value, lane, last, every, result=B32, mode="idx"))
+    return to.emit(ShuffleOp(value, lane, last, every, result=B32, mode="idx"))

@@ -9,6 +9,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
+from xdsl.ir import SSAValue
 from xdsl.irdl import OpDef
 
 from tilewright.dialects.cute_nvgpu.dialect import CUTE_NVGPU
@@ -56,14 +57,13 @@ def _rule(op_type: type[NvgpuOp], instruction: type[PtxOp]) -> Rule:
     operands = list(zip(_operands(made_of), sources, strict=False))
     results = [name for name, _ in made_of.results]
 
-    def lower(op: Any, to: Conversion) -> None:
+    def lower(op: Any, to: Conversion) -> list[SSAValue]:
         fields: dict[str, Any] = {name: to.given(getattr(op, source)) for name, source in operands}
         if operands:
             fields |= _place(op, operands[0][0], fields[operands[0][0]], to)
         fields |= zip(results, (register_type(result.type) for result in op.results), strict=True)
         to.add(made := instruction_of(op, instruction, fields))
-        for result, register in zip(op.results, made.results, strict=True):
-            to[result] = register
+        return list(made.results)
 
     return lower
 

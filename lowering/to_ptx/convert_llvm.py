@@ -72,17 +72,17 @@ def _flat(fields: Any) -> list[Any]:
 
 
 @lowers
-def _extract(op: ExtractValueOp, to: Conversion) -> None:
+def _extract(op: ExtractValueOp, to: Conversion) -> SSAValue:
     value = to.values[op.container]
     for number in op.position.get_values():
         value = value[number]
-    to[op.res] = value
+    return value
 
 
 @lowers
-def _insert(op: InsertValueOp, to: Conversion) -> None:
+def _insert(op: InsertValueOp, to: Conversion) -> Any:
     path = [int(number) for number in op.position.get_values()]
-    to[op.res] = _with(to.values[op.container], path, to.values[op.value])
+    return _with(to.values[op.container], path, to.values[op.value])
 
 
 def _with(fields: tuple[Any, ...], path: Sequence[int], value: Any) -> tuple[Any, ...]:

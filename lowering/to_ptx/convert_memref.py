@@ -67,10 +67,10 @@ def module_variable(op: memref.GlobalOp) -> GlobalOp:
 
 
 @lowers
-def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> None:
+def _module_variable(op: memref.GetGlobalOp, to: Conversion) -> Tile:
     name = identifier(op.name_.string_value())
     assert is_memref(op.memref.type)
-    to[op.memref] = argument_tile(op, op.memref.type, to.pure(GlobalAddressOp, name))
+    return argument_tile(op, op.memref.type, to.pure(GlobalAddressOp, name))
 
 
 # Addresses
@@ -229,7 +229,7 @@ def _apply(swizzle: Swizzle, offset: SSAValue, tile: Tile, to: Conversion) -> SS
 
 
 @lowers(memref.AllocOp, memref.AllocaOp)
-def _allocate(op: memref.AllocOp, to: Conversion) -> None:
+def _allocate(op: memref.AllocOp, to: Conversion) -> Tile:
     type_ = op.memref.type
     if space_of(type_.memory_space) is not Space.SMEM:
         raise OpError(
@@ -238,7 +238,7 @@ def _allocate(op: memref.AllocOp, to: Conversion) -> None:
             "#cute<space smem>",
         )
     align = integer_of(op.alignment, SHARED_ALIGN)
-    to[op.memref] = allocate(op, type_, align, to)
+    return allocate(op, type_, align, to)
 
 
 def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Tile:
@@ -276,7 +276,7 @@ def footprint(layout: Layout | ComposedLayout) -> int:
 
 
 @lowers
-def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
+def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> Tile:
     check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source = to.tile(op.source)
@@ -293,9 +293,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> None:
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
     if source.space.is_shared and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
-    to[op.result] = Tile(
-        source.space, source.base, address, source.element_bytes, tuple(strides), layout
-    )
+    return Tile(source.space, source.base, address, source.element_bytes, tuple(strides), layout)
 
 
 def _mixed(
@@ -317,12 +315,12 @@ def _place(op: Any, to: Conversion) -> tuple[str, SSAValue, int]:
 
 
 @lowers
-def _load(op: memref.LoadOp, to: Conversion) -> None:
+def _load(op: memref.LoadOp, to: Conversion) -> SSAValue:
     storage, (space, address, offset) = storage_of(op, op.res.type), _place(op, to)
     value = to.emit(LdOp(space, storage.access, address, offset))
     if storage.kind == "pred":
         value = to.scalar(SetpOp, "ne.u16", value, to.const(0, "b16"))
-    to[op.res] = value
+    return value
 
 
 @lowers
@@ -335,13 +333,13 @@ def _store(op: memref.StoreOp, to: Conversion) -> None:
 
 
 @lowers
-def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> None:
+def _atomic(op: memref.AtomicRMWOp, to: Conversion) -> SSAValue:
     form = form_of(op.kind.value.data, str(op.value.type))
     if form not in ATOMICS:
         raise OpError(op, f"'{op.name}' expected {LEGAL}, got kind {op.kind.value.data} of "
                       f"{op.value.type}")  # fmt: skip
     space, address, offset = _place(op, to)
-    to[op.result] = to.emit(AtomOp(space, form, address, [to[op.value]], offset))
+    return to.emit(AtomOp(space, form, address, [to[op.value]], offset))
 
 
 LEGAL = "addf (0) of f32 or f64, or addi (1), assign (2), maxs (4), maxu (5), mins (7), minu (8), \

@@ -109,10 +109,10 @@ def _trap_unless(
 
 
 @lowers
-def _allocate(op: address.AllocateOp, to: Conversion) -> None:
+def _allocate(op: address.AllocateOp, to: Conversion) -> SSAValue:
     [place] = _call(op, "malloc", [to.const(op.size.value.data, "b64")], to).results
     _trap_unless(to.scalar(SetpOp, "ne.u64", place, to.const(0, "b64")), "malloc", to)
-    to[op.result] = place
+    return place
 
 
 @lowers

@@ -82,14 +82,14 @@ def _sum(
 
 
 @lowers
-def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> None:
+def _retrieve(op: tmem.RetrieveOp, to: Conversion) -> TmemTile:
     slot, offset = locate(op, to.tile(op.slot), op.indices, to)
     address = to.emit(LdOp("shared", "b32", slot, offset))
-    to[op.result] = tmem_tile(op.result.type, address)
+    return tmem_tile(op.result.type, address)
 
 
 @lowers
-def _slice(op: tmem.SliceOp, to: Conversion) -> None:
+def _slice(op: tmem.SliceOp, to: Conversion) -> TmemTile:
     address, offset = locate_cell(op, to.values[op.source], op.indices, to)
     address = to.plus(address, to.const(offset, "b32"), "u32")
-    to[op.result] = tmem_tile(op.result.type, address)
+    return tmem_tile(op.result.type, address)

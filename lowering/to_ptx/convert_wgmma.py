@@ -34,7 +34,7 @@ _ROW_SHIFT = 7
 
 
 @lowers
-def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
+def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
     """The descriptor's two halves: its start address and LBO, its SBO, base offset and swizzle.
 
     The hardware swizzles the addresses that it makes, so a start address is that of the layout
@@ -59,9 +59,9 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> None:
     place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
     address = to.scalar(ShrOp, "u32", place, to.const(_START_SHIFT, "b32"))
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
-    low = to.emit(AddOp.of("u32", (address, to.const(low_bits, "b32"))))
+    low = to.emit(AddOp("u32", (address, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
-    to[op.result] = to.emit(PackOp(low, high))
+    return to.emit(PackOp(low, high))
 
 
 @once_each
@@ -91,10 +91,10 @@ def _high_half(bits: int, tile: Tile, smem_tile: SmemTile, to: Conversion) -> SS
 
 
 @lowers
-def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> None:
+def _mma(op: MmaOp | SparseMmaOp, to: Conversion) -> SSAValue:
     known = None if op.scale_d is None else constant_integer(op.scale_d)
     sparse = isinstance(op, SparseMmaOp)
-    to[op.d] = to.emit(
+    return to.emit(
         wgmma.WgmmaOp(
             to[op.a],
             to[op.b],

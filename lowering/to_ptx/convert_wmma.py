@@ -21,17 +21,15 @@ def _stride(op: WmmaAccessOp, tile: Tile, to: Conversion) -> SSAValue:
 
 
 @lowers
-def _access(op: LoadOp | StoreOp, to: Conversion) -> None:
+def _access(op: LoadOp | StoreOp, to: Conversion) -> SSAValue | None:
     tile = to.tile(op.memory)
     address, offset = locate(op, tile, op.indices, to)
     space, stride = "shared" if tile.ptx_space == "shared" else "global", _stride(op, tile, to)
     if isinstance(op, LoadOp):
-        load = wmma.LoadOp(op.access, space, address, stride, offset)
-        to[op.fragment] = to.emit(load)
-    else:
-        to.add(wmma.StoreOp(op.access, space, address, to[op.fragment], stride, offset))
+        return to.emit(wmma.LoadOp(op.access, space, address, stride, offset))
+    return to.add(wmma.StoreOp(op.access, space, address, to[op.fragment], stride, offset))
 
 
 @lowers
-def _mma(op: MmaOp, to: Conversion) -> None:
-    to[op.d] = to.emit(wmma.MmaOp([to[operand] for operand in op.operands], op.mma_atom))
+def _mma(op: MmaOp, to: Conversion) -> SSAValue:
+    return to.emit(wmma.MmaOp([to[operand] for operand in op.operands], op.mma_atom))

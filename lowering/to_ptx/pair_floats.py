@@ -78,7 +78,7 @@ class _Pairs:
         """Compute both at the place of the second."""
         pairs = zip(first.inputs, second.inputs, strict=True)
         inputs = [self._whole(pair, second) for pair in pairs]
-        made = type(second).of(f"{second.form.data}x2", inputs)
+        made = type(second)(f"{second.form.data}x2", inputs)
         listed = ListGetOp((words := UnpackOp(made.results[0])).halves, 0, 2)
         low, high = (MovOp(half, reg("f32")) for half in listed.registers)
         self._insert(second, made, words, listed, low, high)

@@ -21,7 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [
-    str(HERE / folder) for folder in ("../lowering/interpreter", "../lowering/tile", "../sampling")
+    str(HERE / folder)
+    for folder in ("../lowering/interpreter", "../lowering/tile", "../passes", "../sampling")
 ]
 
 from campaign import Campaign, add_options  # noqa: E402

@@ -7,27 +7,29 @@ from collections.abc import Callable
 
 import pytest
 from correct_kernels import corpus
-from covering import THOROUGH
+from covering import THOROUGH, covering
 from small_kernels import FOLDER, SMALL, arguments_of, launch_of
 from subjects import EXAMPLES, STATIC
 from without_checks import without_checks
 
 import tilewright as tw
+from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.launch.ptxas import PtxasReport
+from tilewright.lowering.ptx.text import module_text
 from tilewright.pipeline import run_pipeline
 
 CORPUS = dict(corpus())
-ORDERS = [name for name in CORPUS if name not in SMALL]
-"""The kernels that are made of examples: one of them runs here, all with TILEWRIGHT_THOROUGH=1."""
-if not THOROUGH:
-    ORDERS = ["gemm_sm100, roles 2 1 0"]
+MADE = covering((name for name in CORPUS if name not in SMALL), lambda name: name.split(", "))
+"""Kernels that are made of examples: each example, and each order."""
+ORDERS = MADE if THOROUGH else ["gemm_sm100, roles 2 1 0"]
+"""Those that run."""
 WGMMA = sorted(path.stem for path in EXAMPLES.glob("[!t]*sm90*.mlir"))
 """The examples whose accumulators wgmmas own; tests/lowering/tile assembles those in tiles."""
 
 
-@pytest.mark.parametrize("name", CORPUS)
+@pytest.mark.parametrize("name", MADE)
 def test_it_passes_the_static_check(name: str):
-    """Every order of the roles of four Blackwell GEMMs and two accumulators in turn among them."""
+    """Orders of the roles of four Blackwell GEMMs."""
     kernel = CORPUS[name]()
     module = kernel.module()
     run_pipeline(module, kernel.arch, stages=STATIC)
@@ -40,22 +42,25 @@ def test_every_order_is_there():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_its_instructions_pass_the_static_check_and_run(name: str):
+def test_it_and_its_instructions_pass_the_static_check_and_run(
+    name: str, ptxas: Callable[..., PtxasReport]
+):
+    """And ptxas mends nothing."""
     kernel = CORPUS[name]()
     module = kernel.module()
+    for schedule in (None, 0, 1):
+        assert kernel.check(kernel.run(module, schedule)), schedule
     run_pipeline(module, kernel.arch)
     run_pipeline(module, kernel.arch, stages=STATIC)
     assert kernel.check(kernel.run(module, 2))
+    assert ptxas(module_text(module, target(kernel.arch)), kernel.arch).clean
 
 
-@pytest.mark.parametrize("name", [*SMALL, *WGMMA])
+@pytest.mark.parametrize("name", WGMMA)
 def test_ptxas_mends_nothing(name: str, ptxas: Callable[..., PtxasReport]):
     """No C75xx: registers of wgmmas in flight stay where they are."""
-    if name in WGMMA:
-        text, arch = (EXAMPLES / f"{name}.mlir").read_text(), "sm_90a"
-    else:
-        text, arch = (FOLDER / f"{name}.mlir").read_text(), CORPUS[name]().arch
-    assert ptxas(tw.compile(text, arch=arch).ptx, arch).clean
+    text = (EXAMPLES / f"{name}.mlir").read_text()
+    assert ptxas(tw.compile(text, arch="sm_90a").ptx, "sm_90a").clean
 
 
 def behind_reads(name: str) -> str:
@@ -83,13 +88,6 @@ def test_what_was_written_is_not():
         for level in ("atom", "ptx"):
             with pytest.raises(tw.ExecutionError, match=r"write by .* ordered by no barrier"):
                 tw.interpret(text, grid=grid, block=block, args=arguments_of(text), level=level)
-
-
-@pytest.mark.parametrize("schedule", [None, 0, 1])
-@pytest.mark.parametrize("name", SMALL)
-def test_it_runs(name: str, schedule: int | None):
-    kernel = CORPUS[name]()
-    assert kernel.check(kernel.run(kernel.module(), schedule))
 
 
 @pytest.mark.parametrize("schedule", [None, 3])

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import distributed
 import pytest
 from campaign import Campaign, add_options, in_time
+
+TESTS = Path(__file__).parents[1]
 
 
 def odd(kind: str, seeds: Sequence[int]) -> list[tuple[int, str]]:
@@ -84,3 +88,11 @@ def test_what_hangs_is_stopped():
     with pytest.raises(TimeoutError, match=r"test_campaign\.py"), in_time(1):
         while True:
             pass
+
+
+@pytest.mark.parametrize("folder", ["differential", "fuzz"])
+def test_campaigns_start_by_themselves(folder: str, tmp_path: Path):
+    """Without pytest's folders of modules."""
+    command = [sys.executable, str(TESTS / folder / "run.py"), "--help"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "--seconds" in shown.stdout, shown.stderr

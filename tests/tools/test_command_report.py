@@ -86,6 +86,7 @@ def lines_of(name: str, words: str) -> set[int | None]:
     return {line for text, line in pairs if words in text}
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_the_page_needs_nothing_but_itself():
     text = report(source("mma"))
     for tag, attributes in Page(text).tags:
@@ -176,6 +177,7 @@ def test_the_timeline_has_a_cta_whole():
     assert sum(length == 7 for _, _, length, _ in track["whole"]) == 50
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_bank_conflicts_of_a_run():
     """Every thread of a warp reads the first column of rows of 128 bytes."""
     text = """func.func @k(%p: memref<?xf32>) attributes {gpu.kernel} {
@@ -192,6 +194,7 @@ def test_bank_conflicts_of_a_run():
     assert [(row["line"], row["ways"]) for row in rows] == [(6, 32), (7, 1)]
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_tensor_memory_is_drawn_as_long_as_it_is_allocated():
     """The rectangle of an allocation holds those of all accesses, and names both of its lines."""
     text = source("gemm_sm100")
@@ -223,6 +226,7 @@ def test_tensor_memory_is_drawn_as_long_as_it_is_allocated():
     assert min(access["x"] for access in accesses) > own["x"]
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_an_error_of_the_run_is_in_the_page():
     launch = {"grid": (2,), "block": (64,),
               "args": [np.zeros(100, np.float32), np.zeros(100, np.float32), 2.0, 128]}  # fmt: skip
@@ -247,6 +251,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "expected --grid for a run, got none" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_compiled_kernels_show_themselves():
     kernel = tw.compile(source("mma"), "sm_80")
     assert "fragment" in {picture["kind"] for picture in data_of(kernel.report())["pictures"]}
@@ -255,6 +260,7 @@ def test_compiled_kernels_show_themselves():
     assert data_of(bare.report())["levels"][0]["name"] == "PTX"
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_cutile_kernel_shows_its_python_and_a_run():
     arrays = [np.ones(256, np.float32) for _ in range(3)]
     kernel = tw.cutile.compile(add, (*arrays, 128), "sm_90a")
@@ -266,6 +272,7 @@ def test_a_cutile_kernel_shows_its_python_and_a_run():
         kernel.report(run={"gird": (2,), "args": (*arrays, 128)})
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_the_command_takes_what_a_run_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     np.save("x.npy", np.ones(100, np.float32))
@@ -277,6 +284,7 @@ def test_the_command_takes_what_a_run_takes(tmp_path: Path, monkeypatch: pytest.
     assert not Path("o.npy").exists()
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_tile_ir_from_the_program_down():
     fixtures = EXAMPLES.parent / "tests/lowering/interpreter/cuda_tile/fixtures"
     data = data_of(report((fixtures / "saxpy.tileirbc").read_bytes(), "sm_90a"))

@@ -79,6 +79,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_arguments_have_the_names_of_python(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -99,6 +100,7 @@ def test_arguments_have_the_names_of_python(
     assert "(x, y, factor), got 1; missing: y, factor" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_33_arrays_have_their_names_in_a_run_and_in_a_report(
     monkeypatch: pytest.MonkeyPatch,
 ):

@@ -376,8 +376,8 @@ class Label(OperandForm):
 
 
 @frozen
-class Passed(OperandForm):
-    """What a call passes, or its results, in parentheses."""
+class ParameterList(OperandForm):
+    """Arguments or results of a call, in parentheses."""
 
     @property
     def spelling(self) -> str:

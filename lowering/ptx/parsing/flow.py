@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.frozen import entity, factory
+from tilewright.dialects.illegal import Illegal
+from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import ReadingRule
 from tilewright.lowering.ptx.parsing.signatures import Callee, signature, types_of
@@ -97,11 +99,10 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
 
 @entity
 class Flow:
-    """The parts of a kernel, in the order of the text. `is_guarded` says of a mnemonic that its op
-    takes a predicate: other instructions have a block of their own under one. `declare` makes a
-    declaration known in a scope; `callees` are the functions that are called."""
+    """The parts of a kernel, in the order of the text: under a predicate, instructions whose ops
+    take none have a block of their own. `declare` makes a declaration known in a scope; `callees`
+    are the functions that are called."""
 
-    is_guarded: Callable[[str], bool]
     declare: Callable[[PtxStatement, Names], None]
     callees: dict[str, Callee]
     parts: list[BodyPart] = factory(lambda: [BodyPart()])
@@ -110,7 +111,8 @@ class Flow:
     _guarded: tuple[str, Names, BodyPart, BodyPart] | None = None
 
     def add(self, body: Sequence[PtxStatement], scope: Names) -> None:
-        """Add the statements of a body. Raises PtxError."""
+        """Add the statements of a body, and find the blocks of all labels. Raises PtxError, as for
+        one that there is not."""
         kept = [name for name, callee in self.callees.items() if callee.is_kept]
         body = without_tables(body, self._of_prototype, kept)
         targets = {
@@ -141,6 +143,7 @@ class Flow:
                     self._label(statement, scope, is_target=statement.text in targets)
                 case _:
                     pass
+        self._find_labels()
 
     def _of_prototype(self, prototype: PtxStatement) -> list[str]:
         """The functions whose results and parameters are of the types of a prototype, and whose
@@ -151,8 +154,7 @@ class Flow:
             if callee.is_taken and types_of(signature(callee.head)) == types
         ]  # fmt: skip
 
-    def finish(self) -> None:
-        """Find the blocks of all labels. Raises PtxError for one that there is not."""
+    def _find_labels(self) -> None:
         for part, name, scope in self._branches:
             part.then = scope.label(name)
             if part.then is None:
@@ -191,7 +193,7 @@ class Flow:
                 self.parts.insert(-1, exit)
                 return
             self._end(statement, scope)
-        elif statement.guard and not self.is_guarded(statement.name):
+        elif statement.guard and not _takes_predicate(statement.name):
             self._under(statement, scope)
         else:
             part.statements.append((statement, scope))
@@ -231,3 +233,11 @@ class Flow:
         """The block is closed where an instruction may write its guard."""
         if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
             self._guarded = None
+
+
+def _takes_predicate(mnemonic: str) -> bool:
+    try:
+        rule = rule_of(mnemonic)
+    except Illegal:
+        return False
+    return rule is not None and rule.guarded

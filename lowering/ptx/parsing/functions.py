@@ -70,7 +70,6 @@ class FunctionReading(KernelReading):
         """The blocks, and in `properties` the function's local memory."""
         callee, flow = self.callee, self._flow()
         flow.add(self.body, Names(self._scope))
-        flow.finish()
         first, given = flow.parts[0].block, dict[Variable, SSAValue]()
         for part in parts_of(parameters):
             known = self._scope.find(callee.inputs[part.variable]["name"])

@@ -167,6 +167,9 @@ def _carry(mnemonic: str) -> ReadingRule | None:
 # Ops by their fields
 
 
+OPS: Mapping[str, Any] = {op.name.removeprefix("ptx."): op for op in PTX.operations}
+"""The ops, by their names behind the dialect's."""
+
 _OF_REGISTERS = (
     CountedOp, CountedArrivalOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
     RegisterVoteOp,
@@ -231,15 +234,14 @@ _OF_EITHER_KIND = (ShflSyncOp, AccessOp)
 
 
 class _OpFields:
-    """An op of some properties, whose operands stand in the order of forms; addresses are registers
-    of the kind `address`."""
+    """An op of some properties, whose operands stand in the order of forms; where registers of
+    several kinds may be an address, the properties name the space that it is in."""
 
     def __init__(
         self,
         op: type[PtxOp],
         properties: Mapping[str, Any],
         forms: Sequence[OperandForm],
-        address: str,
         general: ReadingRule | None,
     ):
         self.general, self.takes_either = general, issubclass(op, _OF_EITHER_KIND)
@@ -250,7 +252,7 @@ class _OpFields:
         self.kinds = {
             name: _only_kind(of) for name, of in (*operands.items(), *self.results.items())
         }
-        self.variadic = {name for name, of in operands.items() if isinstance(of, VarOperandDef)}
+        address = "b32" if any("shared" in str(said) for said in properties.values()) else "b64"
         elsewhere = {"data": "value" if "value" in operands else "result", "stride": "elements"}
         self.forms = [
             (
@@ -311,7 +313,8 @@ class _OpFields:
             kind = same.kind.data if same else reader.kind(words_of(part)[0], kind)
         if name in self.operands:
             value = _operand(reader, kind, part)
-            fields[name] = (*fields.get(name, ()), *value) if name in self.variadic else value[0]
+            several = isinstance(self.operands[name], VarOperandDef)
+            fields[name] = (*fields.get(name, ()), *value) if several else value[0]
         elif name in self.results:
             given[name] = words_of(part)
             fields[name] = reg(kind, len(given[name]))
@@ -328,12 +331,11 @@ def by_fields(
     op: type[PtxOp],
     properties: Mapping[str, Any],
     forms: Sequence[OperandForm],
-    address: str = "b32",
     general: ReadingRule | None = None,
 ) -> ReadingRule:
-    """The rule of an op of some properties, whose operands stand in the order of forms; addresses
-    are registers of that kind. Where registers have what it has to know, the `general` one."""
-    fields = _OpFields(op, properties, forms, address, general)
+    """The rule of an op of some properties, whose operands stand in the order of forms. Where
+    registers have what it has to know, the `general` one."""
+    fields = _OpFields(op, properties, forms, general)
     return ReadingRule(fields.read, "predicate" in fields.operands)
 
 

@@ -141,7 +141,6 @@ class KernelReading:
                 value=argument,
             )
         flow.add(self.body, scope)
-        flow.finish()
         region, reader = self._read(flow.parts, scope, {})
         shared = reader.memory
         names = [match["name"].removeprefix(f"{name}_") for match in known]
@@ -170,7 +169,7 @@ class KernelReading:
         return op
 
     def _flow(self) -> Flow:
-        return Flow(_takes_predicate, self._declare, self.callees)
+        return Flow(self._declare, self.callees)
 
     def _addressed(self, names: set[str]) -> set[str]:
         """The parameters whose address something takes, or bytes that do not begin there."""
@@ -334,14 +333,6 @@ class KernelReading:
         if part.ending is not None:
             op.located = partial(self.source.location, part.ending[0].position)
         return op
-
-
-def _takes_predicate(mnemonic: str) -> bool:
-    try:
-        rule = rule_of(mnemonic)
-    except Illegal:
-        return False
-    return rule is not None and rule.guarded
 
 
 def _threaded(

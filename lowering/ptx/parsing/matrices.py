@@ -23,7 +23,6 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import (
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
 from tilewright.dialects.cute_nvgpu.atoms.wmma import parse_access as parse_wmma_access
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, Selectors
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
@@ -43,7 +42,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
-from tilewright.lowering.ptx.parsing.instructions import by_fields, reads, words_of
+from tilewright.lowering.ptx.parsing.instructions import OPS, by_fields, reads, words_of
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 
 
@@ -76,11 +75,9 @@ def _mma(mnemonic: str) -> ReadingRule | None:
 
 def _wmma_access(mnemonic: str) -> ReadingRule:
     access, space = parse_wmma_access(mnemonic)
-    op = wmma.LoadOp if access.op == "wmma.load" else wmma.StoreOp
-    forms = wmma_access_operands(access)
-    return by_fields(
-        op, {"form": op.form_of(access.mnemonic(space))}, forms, SPACES[space or "global"]
-    )
+    op = OPS[access.op]
+    properties = {"form": op.form_of(access.mnemonic(space))}
+    return by_fields(op, properties, wmma_access_operands(access))
 
 
 @reads("wgmma")

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
-from tilewright.dialects.cute_nvgpu.lattice.atomics import ADDRESSED, INSTRUCTIONS
+from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.cluster import LEADER_MASKS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     ACCESS_TYPES,
@@ -20,11 +20,9 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC,
     CP_ASYNC_PREFETCH,
     GENERIC,
-    LOADS,
     OWN_SPACES,
     SCOPES,
     SPACES,
-    STORES,
     WEAK,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
@@ -40,18 +38,15 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.ptx import (
-    atomics,
     bulk_copy,
     data_movement,
-    matrix_copy,
     mbarrier,
-    multimem,
     scalars,
 )
-from tilewright.dialects.ptx.dialect import PTX
 from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.lowering.ptx.parsing.instructions import (
+    OPS,
     by_fields,
     composes,
     pieces,
@@ -63,13 +58,13 @@ from tilewright.lowering.ptx.parsing.instructions import (
 )
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
-from tilewright.lowering.ptx.parsing.spellings import on_shared
+from tilewright.lowering.ptx.parsing.spellings import atomic_words, on_shared
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
 _TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
 _ORDERS = ("async", "mmio", "relaxed", "acquire", "release", *SCOPES)
 _VECTORS = ("v2", "v4", "v8")
-_SPACES = {**SPACES, CLUSTER_SPACE: "b32", **OWN_SPACES, GENERIC: "b64"}
+_SPACES = (*SPACES, CLUSTER_SPACE, *OWN_SPACES)
 _ACCESS_WORDS = {*_SPACES, *_VECTORS, *CACHING, *_ORDERS, WEAK}
 
 
@@ -89,15 +84,15 @@ def _access(mnemonic: str) -> ReadingRule | None:
     count = next((int(word[1:]) for word in words if word in _VECTORS), 1)
     cache = ".".join(word for word in words if word in CACHING)
     semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
-    op, rows = (data_movement.LdOp, LOADS) if name == "ld" else (data_movement.StOp, STORES)
+    op = OPS[name]
     properties = {"space": space, "access": access, "semantics": semantics}
-    forms = rows[0].operands(ACCESS_TYPES[access], count)
+    forms = op.ROW.operands(ACCESS_TYPES[access], count)
     if cache:
         properties["cache"] = cache
         forms = (
             (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
         )
-    rule = by_fields(op, properties, forms, _SPACES[space])
+    rule = by_fields(op, properties, forms)
     if space == "param":
         read = _parameter if name == "ld" else _argument
         rule = ReadingRule(partial(read, rule))
@@ -190,12 +185,9 @@ def _argument(_: ReadingRule, reader: Reader, operands: str) -> None:
 def _atomic(mnemonic: str) -> ReadingRule | None:
     if (row := INSTRUCTIONS.get(mnemonic)) is None:
         return None
-    name, *rest = mnemonic.replace(CACHE_HINT, "").split(".")
-    order = [rest.pop(0) for _ in range(next(map(rest.index, SCOPES.keys() & {*rest})) + 1)]
-    space = rest.pop(0) if rest[0] in ADDRESSED else GENERIC
-    op = atomics.AtomOp if name == "atom" else atomics.RedOp
-    properties = {"space": space, "semantics": ".".join(order), "form": ".".join(rest)}
-    return by_fields(op, properties, row.operands, _SPACES[space])
+    name, semantics, space, form = atomic_words(mnemonic.replace(CACHE_HINT, ""))
+    properties = {"space": space, "semantics": semantics, "form": form}
+    return by_fields(OPS[name], properties, row.operands)
 
 
 @reads("multimem")
@@ -205,9 +197,7 @@ def _multimem(mnemonic: str) -> ReadingRule | None:
         return _copy(mnemonic)
     if (row := MULTIMEM.get(f"{name}.{form}")) is None:
         return None
-    ops = multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp
-    op = next(op for op in ops if op.name == f"ptx.multimem.{name}")
-    rule = by_fields(op, {"form": form}, row.operands, "b64")
+    rule = by_fields(OPS[f"multimem.{name}"], {"form": form}, row.operands)
     return resizing(rule, form.rpartition(".")[2]) if "async" in form else rule
 
 
@@ -215,9 +205,8 @@ def _multimem(mnemonic: str) -> ReadingRule | None:
 def _matrix_copy(mnemonic: str) -> ReadingRule | None:
     if (copy := matrix_copies().get(mnemonic)) is None:
         return None
-    op = matrix_copy.LdmatrixOp if copy.row.op == "ldmatrix" else matrix_copy.StmatrixOp
     properties = {"form": copy.row.form, "trans": copy.trans}
-    return by_fields(op, properties, matrix_copy_operands(copy))
+    return by_fields(OPS[copy.row.op], properties, matrix_copy_operands(copy))
 
 
 def _arrival(row: InstructionRow, plain: type[PtxOp], stated: type[PtxOp]) -> ReadingRule:
@@ -308,9 +297,8 @@ def _mbarrier(mnemonic: str) -> ReadingRule | None:
 
 @cache
 def _copies() -> dict[str, tuple[Any, Any]]:
-    of = bulk_copy.TensorCopyOp | bulk_copy.BulkCopyOp
-    rows = [(op, row) for op in PTX.operations if issubclass(op, of) for row in vars(op)["ROWS"]]
-    return {mnemonic: (op, row) for op, row in rows for mnemonic in row.forms}
+    ops = [op for op in OPS.values() if issubclass(op, bulk_copy.AsyncBulkOp)]
+    return {form: (op, row) for op in ops for row in op.ROWS for form in row.forms}
 
 
 def _wait_for_all(reader: Reader, _: str) -> None:
@@ -332,15 +320,6 @@ def _unless_ignored(copy: ReadingRule, reader: Reader, operands: str) -> None:
         operands = ", ".join((*whole, "$left", *pieces(operands)[4:]))
     copy.read(reader, operands)
     reader.scope = outer
-
-
-@reads("tensormap")
-def _replace(mnemonic: str) -> ReadingRule | None:
-    form = mnemonic.removeprefix("tensormap.replace.")
-    if (row := tma.TENSORMAP_REPLACE.get(form)) is None:
-        return None
-    address = "b32" if ".shared" in form else "b64"
-    return by_fields(bulk_copy.TensormapReplaceOp, {"form": form}, row.operands, address)
 
 
 @reads("cp")

@@ -144,7 +144,7 @@ class Reader:
     def scalar(self, mnemonic: str, *inputs: SSAValue) -> SSAValue:
         """The result of a scalar instruction."""
         name, _, form = mnemonic.partition(".")
-        return self.result(SCALAR_OPS[name].of(form, inputs))
+        return self.result(SCALAR_OPS[name](form, inputs))
 
     # Operands
 
@@ -212,9 +212,7 @@ class Reader:
         width = KINDS[kind]
         if not -(1 << (width - 1)) <= bits < 1 << width:
             bits %= 1 << width
-        made = ConstOp.__new__(ConstOp)
-        Operation.__init__(made, result_types=(reg(kind),), properties={"bits": number(bits)})
-        return self.result(made)
+        return self.result(ConstOp(bits, kind))
 
     def special(self, name: str) -> SSAValue:
         """A special register."""
@@ -227,12 +225,12 @@ class Reader:
             raise self.fail(f"expected a register, declared or one of {legal}, got {name}")
         return self.result(SregOp(name[1:]))
 
-    def list_of(self, names: list[str], kind: str, type_: str = "") -> SSAValue:
+    def list_of(self, names: list[str], kind: str) -> SSAValue:
         """The registers of names side by side: the list that they are, where they are one."""
         values = [
             self.ssa.read(self.block, variable)
             if isinstance(variable := self.scope.find(name), Variable)
-            else self.take(name, type_ or kind)
+            else self.take(name, kind)
             for name in names
         ]
         if (listed := side_by_side(values, reg(kind, len(names)))) is not None:

@@ -127,18 +127,19 @@ def normal(mnemonic: str) -> str:
         if (match := pattern.fullmatch(mnemonic)) is not None:
             mnemonic = match.expand(spelling)
     if re.match(r"atom\.|red\.(?!async)", mnemonic):
-        return _atomic(mnemonic)
+        return atomic(*atomic_words(mnemonic))
     return mnemonic if mnemonic.startswith(("wgmma.", "tcgen05.")) else canonical(mnemonic)
 
 
-_ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+_ORDERS = ("async", "mmio", "relaxed", "acquire", "release", "acq_rel")
 _NAMES = {part for names in OPERATIONS.values() for name in names for part in name.split(".")}
 _ON_BITS = ("exch", "cas", "and", "or", "xor")
 """The operations whose types are bits alone, whatever sign the text gives them."""
 
 
-def _atomic(mnemonic: str) -> str:
-    """An atomic operation with the order that it has if nothing is said."""
+def atomic_words(mnemonic: str) -> tuple[str, str, str, str]:
+    """The name of an atomic operation, its order, which it has if nothing is said, its space and
+    the rest."""
     name, *words = re.sub(r"::cta\b", "", mnemonic).split(".")
     order = [word for word in words if word in _ORDERS] or ["relaxed"]
     order += [word for word in words if word in SCOPES] or ["gpu"]
@@ -151,7 +152,7 @@ def _atomic(mnemonic: str) -> str:
     operation, *rest = rest or [""]
     if rest and operation in _ON_BITS:
         rest[-1] = f"b{rest[-1][1:]}"
-    return atomic(name, ".".join(order), space, ".".join((operation, *rest)))
+    return name, ".".join(order), space, ".".join((operation, *rest))
 
 
 _CLASSES = (

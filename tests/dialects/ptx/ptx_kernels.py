@@ -50,7 +50,7 @@ class Kernel:
     stored: int = 0
 
     def __post_init__(self) -> None:
-        self.pointer = self.add(CvtaOp.of("to.global.u64", [self.block.args[0]]))
+        self.pointer = self.add(CvtaOp("to.global.u64", [self.block.args[0]]))
 
     def add(self, op: Operation) -> SSAValue:
         """Append an op; its result, where it has one."""
@@ -62,7 +62,7 @@ class Kernel:
         if count > 1:
             return self.add(ListMakeOp([self.input(kind) for _ in range(count)], reg(kind, count)))
         if kind == "pred":
-            return self.add(SetpOp.of("ne.u16", [self.input("b16"), self.constant(0, "b16")]))
+            return self.add(SetpOp("ne.u16", [self.input("b16"), self.constant(0, "b16")]))
         if kind == "b8":
             return self.add(ListGetOp(self.add(UnpackOp(self.input("b16"))), 0))
         self.loaded += 8
@@ -85,7 +85,7 @@ class Kernel:
             kind = value.type.kind.data
             if kind == "pred":
                 pair = [self.constant(1, "b32"), self.constant(0, "b32")]
-                one, kind = self.add(SelpOp.of("b32", [*pair, one])), "b32"
+                one, kind = self.add(SelpOp("b32", [*pair, one])), "b32"
             if kind == "b8":
                 one, kind = self.add(PackOp(one, one)), "b16"
             self.stored += 8

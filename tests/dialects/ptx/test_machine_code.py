@@ -44,9 +44,9 @@ inputs are converted in line takes more."""
 def chain(atom: MmaAtom, length: int, name: str) -> Kernel:
     """MMAs that each add to the last one's result, their inputs fresh, and other in each thread."""
     kernel = Kernel(name)
-    thread = kernel.add(CvtOp.of("u64.u32", [kernel.add(SregOp("tid.x"))]))
+    thread = kernel.add(CvtOp("u64.u32", [kernel.add(SregOp("tid.x"))]))
     apart = [thread, kernel.constant(4096, "b64"), kernel.pointer]
-    kernel.pointer = kernel.add(MadOp.of("lo.u64", apart))
+    kernel.pointer = kernel.add(MadOp("lo.u64", apart))
     total = kernel.input(*atom.registers("C"))
     selectors = [each.legal[0] for each in atom.selectors]
     for _ in range(length):

@@ -33,7 +33,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import chosen
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.watched import finite, within_width
-from tilewright.lowering.interpreter.builder import Builder, Pure, Step, runs
+from tilewright.lowering.interpreter.builder import Builder, Pure, makes
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.values import Bits, Undefined
 from tilewright.source.diagnostic import OpError, at
@@ -74,15 +74,19 @@ def _types(op: Operation) -> tuple[Sequence[str | None], str | None]:
     return [type_of(op, x.type) for x in op.operands], type_of(op, op.results[0].type)
 
 
-def split(op: Operation, builder: Builder, part: Callable[[Bits, int], Bits]) -> Step:
-    """The step of an op whose results are parts of its one operand, by their numbers."""
+computes = makes(lambda said, op, builder: pure(op, builder, said(op)))
+"""Register a function that says how an op computes its results."""
+
+
+def split(op: Operation, part: Callable[[Bits, int], Bits]) -> Compute:
+    """The results of an op that are parts of its one operand, by their numbers."""
     numbers = range(len(op.results))
 
     def compute(whole: Bits) -> Any:
         parts = [part(whole, number) for number in numbers]
         return parts if len(parts) > 1 else parts[0]
 
-    return pure(op, builder, compute)
+    return compute
 
 
 def same(value: Bits) -> Bits:
@@ -90,17 +94,17 @@ def same(value: Bits) -> Bits:
     return value
 
 
-def constant(op: Operation, builder: Builder, value: Any) -> Step:
-    """The step of an op that gives the same value in all threads."""
-    return pure(op, builder, lambda: value)
+def constant(value: Any) -> Compute:
+    """The same value in all threads."""
+    return lambda: value
 
 
-@runs
-def _constant(op: arith.ConstantOp, builder: Builder) -> Step:
+@computes
+def _constant(op: arith.ConstantOp) -> Compute:
     dtype = container(op, op.result.type)
     if isa(op.result.type, VectorType):
-        return constant(op, builder, _elements(op, dtype)[None])
-    return constant(op, builder, np.array([_bits(op, op.value, dtype)], dtype=dtype))
+        return constant(_elements(op, dtype)[None])
+    return constant(np.array([_bits(op, op.value, dtype)], dtype=dtype))
 
 
 def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
@@ -118,9 +122,9 @@ def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int |
     return bool(bits) if dtype.kind == "b" else bits % (1 << (8 * dtype.itemsize))
 
 
-@runs
-def _poison(op: ub.PoisonOp, builder: Builder) -> Step:
-    return constant(op, builder, undefined(op))
+@computes
+def _poison(op: ub.PoisonOp) -> Compute:
+    return constant(undefined(op))
 
 
 def undefined(op: Operation) -> Undefined:
@@ -129,39 +133,39 @@ def undefined(op: Operation) -> Undefined:
     return Undefined(f"'{op.name}'" + (f" at {where.file}:{where.line}" if where.line else ""))
 
 
-def _run(op: Operation, builder: Builder, program: Program) -> Step:
-    """The step of a program on the op's operands."""
+def _run(op: Operation, program: Program) -> Compute:
+    """A program on the op's operands."""
     types = [type_of(op, x.type) or type_name(op, x.type) for x in op.operands]
     compute = function_of(program, types, [container(op, result.type) for result in op.results])
     several = len(op.results) > 1
-    return pure(op, builder, compute if several else lambda *given: compute(*given)[0])
+    return compute if several else lambda *given: compute(*given)[0]
 
 
-@runs(*PROGRAMS)
-def _program(op: Operation, builder: Builder) -> Step:
-    return _run(op, builder, partial(PROGRAMS[type(op)], op))
+@computes(*PROGRAMS)
+def _program(op: Operation) -> Compute:
+    return _run(op, partial(PROGRAMS[type(op)], op))
 
 
-@runs(*INSTRUCTIONS)
-def _instruction(op: Operation, builder: Builder) -> Step:
+@computes(*INSTRUCTIONS)
+def _instruction(op: Operation) -> Compute:
     instruction, modifier, letter = INSTRUCTIONS[type(op)]
     type_ = type_name(op, op.results[0].type, letter)
     if type_ == "pred":
-        return _run(op, builder, ON_BITS[op.name])
+        return _run(op, ON_BITS[op.name])
     if type_ == "f64" and op.name in EXTREMES:
-        return _run(op, builder, EXTREMES[op.name])
+        return _run(op, EXTREMES[op.name])
     if is_reciprocal(op):
-        return _run(op, builder, times_reciprocal)
+        return _run(op, times_reciprocal)
     compute = scalar(instruction, f"{modifier}{type_}")
     if instruction in ("shl", "shr"):
         compute = within_width(compute, int(type_[1:]))
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _select(op: arith.SelectOp, builder: Builder) -> Step:
+@computes
+def _select(op: arith.SelectOp) -> Compute:
     if isinstance(op.result.type, CuteType):
-        return pure(op, builder, chosen)
+        return chosen
     if isinstance(op.result.type, MemRefType):
         raise OpError(op, f"'{op.name}' on {op.results[0].type} cannot be interpreted")
 
@@ -170,9 +174,9 @@ def _select(op: arith.SelectOp, builder: Builder) -> Step:
             condition = condition[:, None]
         return np.where(condition, a, b)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _bitcast(op: arith.BitcastOp, builder: Builder) -> Step:
-    return pure(op, builder, same)
+@computes
+def _bitcast(op: arith.BitcastOp) -> Compute:
+    return same

@@ -8,11 +8,20 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
+from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.types import KINDS
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    Step,
+    effect,
+    effects,
+    executes,
+    runs,
+)
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant
 from tilewright.lowering.interpreter.values import Bits, spread
 
 _REGISTERS: dict[type[object], str] = {
@@ -23,10 +32,10 @@ _REGISTERS: dict[type[object], str] = {
 }
 
 
-@runs(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
-def _id(op: gpu.ThreadIdOp, builder: Builder) -> Step:
+@effects(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
+def _id(op: gpu.ThreadIdOp) -> Effect:
     register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
-    return effect(op, builder, lambda machine, gang: _wide(machine, gang, register))
+    return lambda machine, gang: _wide(machine, gang, register)
 
 
 def _wide(machine: Machine, gang: Gang, register: str) -> Bits:
@@ -34,8 +43,8 @@ def _wide(machine: Machine, gang: Gang, register: str) -> Bits:
     return machine.special(register)[gang.lanes].astype(np.uint64)
 
 
-@runs
-def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
+@effects
+def _global_id(op: gpu.GlobalIdOp) -> Effect:
     axis = op.dimension.data.value
 
     def run(machine: Machine, gang: Gang) -> Bits:
@@ -43,19 +52,24 @@ def _global_id(op: gpu.GlobalIdOp, builder: Builder) -> Step:
         block, size, thread = (_wide(machine, gang, name) for name in names)
         return block * size + thread
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _lane_id(op: gpu.LaneIdOp, builder: Builder) -> Step:
-    return effect(op, builder, lambda machine, gang: _wide(machine, gang, "laneid"))
+@executes(gpu.LaneIdOp)
+def _lane_id(machine: Machine, gang: Gang) -> Bits:
+    return _wide(machine, gang, "laneid")
 
 
-def special_register(op: Any, builder: Builder) -> Step:
+@runs(SpecialRegisterOp, SregOp)
+def _special_register(op: Any, builder: Builder) -> Step:
+    return effect(op, builder, special_register(op, builder))
+
+
+def special_register(op: Any, builder: Builder) -> Effect:
     """One by its name; time is the steps that all threads have executed, with this one."""
     register = op.register.data
     if (kind := TIMES.get(register)) is None:
-        return effect(op, builder, lambda machine, gang: machine.special(register)[gang.lanes])
+        return lambda machine, gang: machine.special(register)[gang.lanes]
     shift, width = (32 if register.endswith("_hi") else 0), KINDS[kind]
     place = len(builder.current.steps) + 1
 
@@ -63,26 +77,20 @@ def special_register(op: Any, builder: Builder) -> Step:
         time = machine.executed + gang.count * place
         return np.full(gang.count, time >> shift & (1 << width) - 1, dtype=f"uint{width}")
 
-    return effect(op, builder, run)
+    return run
 
 
-runs(SpecialRegisterOp)(special_register)
+@executes(gpu.SubgroupIdOp)
+def _subgroup_id(machine: Machine, gang: Gang) -> Bits:
+    x, y, _ = machine.launch.block
+    tid = [_wide(machine, gang, f"tid.{axis}") for axis in "xyz"]
+    place = tid[0] + np.uint64(x) * (tid[1] + np.uint64(y) * tid[2])
+    return place // np.uint64(WARP)
 
 
-@runs
-def _subgroup_id(op: gpu.SubgroupIdOp, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang) -> Bits:
-        x, y, _ = machine.launch.block
-        tid = [_wide(machine, gang, f"tid.{axis}") for axis in "xyz"]
-        place = tid[0] + np.uint64(x) * (tid[1] + np.uint64(y) * tid[2])
-        return place // np.uint64(WARP)
-
-    return effect(op, builder, run)
-
-
-@runs
-def _subgroup_size(op: gpu.SubgroupSizeOp, builder: Builder) -> Step:
-    return constant(op, builder, np.array([WARP], dtype=np.uint64))
+@computes
+def _subgroup_size(op: gpu.SubgroupSizeOp) -> Compute:
+    return constant(np.array([WARP], dtype=np.uint64))
 
 
 @runs

@@ -20,9 +20,9 @@ from xdsl.traits import SymbolTable
 
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.printf_format import FormatString
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Effect, effects, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.base.printf import print_lines
 from tilewright.lowering.interpreter.values import PartlyUndefined, Undefined
@@ -82,28 +82,28 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
     return path
 
 
-@runs
-def _extract_value(op: ExtractValueOp, builder: Builder) -> Step:
+@computes
+def _extract_value(op: ExtractValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
 
     def extracted(container: Any) -> Any:
         return _extracted(container, type_, path)
 
-    return pure(op, builder, extracted)
+    return extracted
 
 
-@runs
-def _insert_value(op: InsertValueOp, builder: Builder) -> Step:
+@computes
+def _insert_value(op: InsertValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
 
     def compute(container: Any, value: Any) -> Any:
         return _inserted(container, type_, path, value)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
+@effects
+def _cast(op: UnrealizedConversionCastOp) -> Effect:
     """Values keep their types. Raises OpError for any other cast."""
     before, after = ([value.type for value in values] for values in (op.inputs, op.outputs))
     if before != after:
@@ -113,7 +113,7 @@ def _cast(op: UnrealizedConversionCastOp, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, *values: Any) -> Any:
         return list(values)
 
-    return effect(op, builder, run)
+    return run
 
 
 # --- printf ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from tilewright.dialects.memref_access import (
     check_space,
     element_size,
 )
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Effect, Step, effect, effects, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of, first_of
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -154,44 +154,30 @@ def _allocate(op: memref.AllocOp, builder: Builder) -> Step:
     return effect(op, builder, lambda machine, gang: view)
 
 
-@runs
-def _reinterpret(op: memref.ReinterpretCastOp, builder: Builder) -> Step:
+@effects
+def _reinterpret(op: memref.ReinterpretCastOp) -> Effect:
     check_space(op, op.source.type)
     check_layout(op, op.result.type)
-    source, dest = builder.slot(op.source), builder.slot(op.result)
     layout = layout_of(op.result.type) if not (op.sizes or op.strides) else None
-    lists = [
-        _mixed(static.get_values(), builder.slots(dynamic))
-        for static, dynamic in (
-            (op.static_offsets, op.offsets),
-            (op.static_sizes, op.sizes),
-            (op.static_strides, op.strides),
-        )
+    static = [
+        numbers.get_values() for numbers in (op.static_offsets, op.static_sizes, op.static_strides)
     ]
 
-    def step(machine: Machine, gang: Gang) -> None:
-        view = gang.regs[source]
-        offsets, sizes, strides = (
-            [extent if isinstance(extent, int) else gang.regs[extent[0]] for extent in values]
-            for values in lists
-        )
+    def run(machine: Machine, gang: Gang, view: View, *dynamic: list[Bits]) -> View:
+        offsets, sizes, strides = map(_mixed, static, dynamic)
         address = view.base
         for offset in offsets:
             moved = offset if isinstance(offset, int) else offset.view(np.int64)
             address = (address.astype(np.int64) + moved * view.width).astype(np.uint64)
-        gang.regs[dest] = View(
-            view.space, view.base, address, view.width, tuple(sizes), tuple(strides), layout
-        )
+        return View(view.space, view.base, address, view.width, sizes, strides, layout)
 
-    return step
+    return run, op.source, op.offsets, op.sizes, op.strides
 
 
-def _mixed(static: Sequence[int], slots: Sequence[int]) -> list[int | tuple[int]]:
-    """Constants, and in tuples the registers of what is not constant."""
-    rest = iter(slots)
-    return [
-        (next(rest),) if static_value == DYNAMIC_INDEX else static_value for static_value in static
-    ]
+def _mixed(static: Sequence[int], dynamic: Sequence[Bits]) -> tuple[Extent, ...]:
+    """Constants, and the values of what is not constant."""
+    rest = iter(dynamic)
+    return tuple(next(rest) if number == DYNAMIC_INDEX else number for number in static)
 
 
 # Loads and stores
@@ -280,11 +266,7 @@ def change_words(
             )
 
 
-@runs
-def _module_variable(op: memref.GetGlobalOp, builder: Builder) -> Step:
+@effects
+def _module_variable(op: memref.GetGlobalOp) -> Effect:
     name, type_, width = op.name_.string_value(), op.memref.type, element_size(op, op.memref.type)
-    return effect(
-        op,
-        builder,
-        lambda machine, _: argument_view(op, type_, machine.memory.variables[name], width),
-    )
+    return lambda machine, _: argument_view(op, type_, machine.memory.variables[name], width)

@@ -16,7 +16,7 @@ from tilewright.dialects.printf_format import (
 )
 from tilewright.dialects.ptx.calls import BrkptOp, TrapOp
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.lowering.interpreter.builder import Effect, effects, executes
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.share import PrintedText
@@ -39,19 +39,19 @@ def print_lines(
     return lines
 
 
-@runs
-def _printf(op: PrintfOp, builder: Builder) -> Step:
+@effects
+def _printf(op: PrintfOp) -> Effect:
     format_ = FormatString.of(op, op.format.data, op.operand_types)
 
     def run(machine: Machine, gang: Gang, *values: Bits) -> None:
         text = machine.memory.text
         print_lines(machine.launch.say, op, format_, values, gang.count, text)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _assert(op: cf.AssertOp, builder: Builder) -> Step:
+@effects
+def _assert(op: cf.AssertOp) -> Effect:
     message = op.msg.data
     format_ = FormatString(failed_assertion(message), ("s32",) * len(PLACES))
 
@@ -64,7 +64,7 @@ def _assert(op: cf.AssertOp, builder: Builder) -> Step:
                 print_lines(machine.launch.say, op, format_, places, len(failed))
             raise Fault(f"fails: {message}", int(failed[0]))
 
-    return effect(op, builder, run)
+    return run
 
 
 @executes(BrkptOp, TrapOp)

@@ -4,39 +4,32 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH
 from tilewright.dialects.cute_nvgpu.ops import address
-from tilewright.lowering.interpreter.builder import (
-    Builder,
-    Step,
-    effect,
-    executes,
-    nothing,
-    runs,
-)
+from tilewright.lowering.interpreter.builder import Effect, effects, executes, nothing
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import container, pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, container
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs
-def _address(op: address.AddressOp, builder: Builder) -> Step:
+@computes
+def _address(op: address.AddressOp) -> Compute:
     dtype = container(op, op.result.type)
 
     def compute(view: View) -> Bits:
         return view.address.astype(dtype)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _allocate(op: address.AllocateOp, builder: Builder) -> Step:
+@effects
+def _allocate(op: address.AllocateOp) -> Effect:
     size = np.array([op.size.value.data])
 
     def run(machine: Machine, gang: Gang) -> Bits:
         return allocate(machine, gang, size)
 
-    return effect(op, builder, run)
+    return run
 
 
 def allocate(machine: Machine, gang: Gang, sizes: Bits) -> Bits:

@@ -16,7 +16,7 @@ from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, kept_nan, raw
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
 from tilewright.lowering.interpreter.machine.global_memory import WIDE
@@ -99,9 +99,9 @@ def combine(form: str, *, shared: bool = True) -> Callable[..., Bits]:
     return combined
 
 
-@runs(AtomOp, address.AtomicOp, memref.AtomicRMWOp)
-def _atom(op: Any, builder: Builder) -> Step:
-    number, of_shared, generic = builder.number(op), memory_operand(op).is_shared, is_generic(op)
+@accesses(AtomOp, address.AtomicOp, memref.AtomicRMWOp)
+def _atom(op: Any, number: int) -> Effect:
+    of_shared, generic = memory_operand(op).is_shared, is_generic(op)
     if isinstance(op, memref.AtomicRMWOp):
         form, order, operands = _checked_form(op), "acq_rel.gpu", ([op.value], None, None)
     else:
@@ -126,7 +126,7 @@ def _atom(op: Any, builder: Builder) -> Step:
                     )
         return result
 
-    return effect(op, builder, run, located(op, builder), *operands)
+    return run, located, *operands
 
 
 def _checked_form(op: memref.AtomicRMWOp) -> str:
@@ -137,16 +137,16 @@ def _checked_form(op: memref.AtomicRMWOp) -> str:
     return form
 
 
-@runs(FENCE)
-def _fence(op: Any, builder: Builder) -> Step:
-    order, number = AccessOrder.of(op.semantics.data, "fence"), builder.number(op)
+@accesses(FENCE)
+def _fence(op: Any, number: int) -> Effect:
+    order = AccessOrder.of(op.semantics.data, "fence")
 
     def run(machine: Machine, gang: Gang) -> None:
         machine.atomics.fence(gang.lanes, order, number)
         if order.acquires:
             machine.mbarriers.acquire(gang.lanes)
 
-    return effect(op, builder, run)
+    return run
 
 
 def _perform(

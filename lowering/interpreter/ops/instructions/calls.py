@@ -14,7 +14,7 @@ from tilewright.dialects.printf_format import (
 )
 from tilewright.dialects.ptx.functions import CallOp
 from tilewright.dialects.ptx.types import KINDS, reg
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import load_words
@@ -26,13 +26,13 @@ from tilewright.lowering.interpreter.values import Bits, distinct, spread
 from tilewright.source.diagnostic import OpError
 
 
-@runs
-def _call(op: CallOp, builder: Builder) -> Step:
+@accesses
+def _call(op: CallOp, number: int) -> Effect:
     function = _FUNCTIONS.get(name := op.callee.string_value())
     if function is None:
         raise OpError(op, f"'{op.name}' expected a function with a body, or one of "
                           f"{', '.join(_FUNCTIONS)}, got {name}")  # fmt: skip
-    return effect(op, builder, partial(function, op, builder.number(op)))
+    return partial(function, op, number)
 
 
 def _vprintf(

@@ -12,18 +12,26 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.cute_nvgpu.ops.cluster import MapOp
 from tilewright.dialects.ptx.cluster import MapaOp
 from tilewright.dialects.ptx.instruction import content
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    Step,
+    effect,
+    effects,
+    executes,
+    runs,
+)
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs(rows.CLUSTER_RANK)
-def _rank(op: Any, builder: Builder) -> Step:
-    return effect(op, builder, lambda machine, gang: machine.special("cluster_ctarank")[gang.lanes])
+@executes(rows.CLUSTER_RANK)
+def _rank(machine: Machine, gang: Gang) -> Bits:
+    return machine.special("cluster_ctarank")[gang.lanes]
 
 
 def arrive(machine: Machine, gang: Gang) -> None:
@@ -36,8 +44,8 @@ def _arrive_apart(machine: Machine, gang: Gang) -> None:
     machine.cluster_barrier.arrive(gang.lanes)
 
 
-@runs(rows.CLUSTER_ARRIVE, rows.CLUSTER_ARRIVE_RELAXED)
-def _arrive(op: Operation, builder: Builder) -> Step:
+@effects(rows.CLUSTER_ARRIVE, rows.CLUSTER_ARRIVE_RELAXED)
+def _arrive(op: Operation) -> Effect:
     """A relaxed arrival is taken for one that releases: no race is found there."""
     return _arrive_apart if getattr(op, "apart", None) else arrive
 
@@ -61,28 +69,28 @@ def remote(address: Bits, rank: Bits) -> Bits:
     return place | above << np.uint64(RANK_SHIFT)
 
 
-@runs
-def _mapa(op: MapaOp, builder: Builder) -> Step:
+@computes
+def _mapa(op: MapaOp) -> Compute:
     def compute(address: Bits, rank: Bits) -> Bits:
         return remote(address, rank).astype(np.uint32)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs(rows.MAPA_LEADER)
-def _leader(op: Any, builder: Builder) -> Step:
+@effects(rows.MAPA_LEADER)
+def _leader(op: Any) -> Effect:
     mask = np.uint32(content(op.mask) & 0xFFFFFFFF)
 
     def run(machine: Machine, gang: Gang, address: Bits) -> Bits:
         even = rank_of(machine, gang, address) & ~np.uint32(1)
         return remote(address & mask, even).astype(np.uint32)
 
-    return effect(op, builder, run, op.address)
+    return run, op.address
 
 
-@runs(rows.GETCTARANK)
-def _getctarank(op: Any, builder: Builder) -> Step:
-    return effect(op, builder, rank_of, op.address)
+@effects(rows.GETCTARANK)
+def _getctarank(op: Any) -> Effect:
+    return rank_of, op.address
 
 
 def rank_of(machine: Machine, gang: Gang, address: Bits) -> Bits:
@@ -93,13 +101,10 @@ def rank_of(machine: Machine, gang: Gang, address: Bits) -> Bits:
     return np.where(above == 0, own, above - np.uint32(1))
 
 
-@runs
-def _map(op: MapOp, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
-        base, address = (remote(place, rank) for place in (view.base, view.address))
-        return replace(view, space=Space.DSMEM, base=base, address=address)
-
-    return effect(op, builder, run)
+@executes(MapOp)
+def _map(machine: Machine, gang: Gang, view: View, rank: Bits) -> View:
+    base, address = (remote(place, rank) for place in (view.base, view.address))
+    return replace(view, space=Space.DSMEM, base=base, address=address)
 
 
 @runs(rows.MBARRIER_ARRIVE_CLUSTER, rows.MBARRIER_EXPECT_TX_CLUSTER)
@@ -114,4 +119,4 @@ def _mbarrier_arrive(op: Any, builder: Builder) -> Step:
             address = remote(address, rank)
         machine.mbarriers.arrive(gang.lanes, spread(address, gang.count), *counts, reads=reads)
 
-    return effect(op, builder, run, located(op, builder), getattr(op, "rank", None))
+    return effect(op, builder, (run, located, getattr(op, "rank", None)))

@@ -8,7 +8,7 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice import cluster
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import Stream
@@ -39,9 +39,9 @@ def _apart(there: Int64Array, machine: Machine) -> Callable[[int], Int64Array]:
     return places
 
 
-@runs(cluster.BULK_SEND, cluster.BULK_SEND_REDUCE)
-def _bulk_send(op: Any, builder: Builder) -> Step:
-    number, change = builder.number(op), _change(op)
+@accesses(cluster.BULK_SEND, cluster.BULK_SEND_REDUCE)
+def _bulk_send(op: Any, number: int) -> Effect:
+    change = _change(op)
 
     def run(
         machine: Machine, gang: Gang, dest: Bits, source: Bits, size: Bits, barrier: Bits
@@ -72,12 +72,12 @@ def _bulk_send(op: Any, builder: Builder) -> Step:
 
         each_thread(gang, send)
 
-    return effect(op, builder, run, op.dest, op.source, op.size, op.barrier)
+    return run, op.dest, op.source, op.size, op.barrier
 
 
-@runs(*cluster.ST_ASYNC, *cluster.RED_ASYNC)
-def _send(op: Any, builder: Builder) -> Step:
-    number, change = builder.number(op), _change(op)
+@accesses(*cluster.ST_ASYNC, *cluster.RED_ASYNC)
+def _send(op: Any, number: int) -> Effect:
+    change = _change(op)
 
     def run(machine: Machine, gang: Gang, address: Bits, value: Bits, barrier: Bits) -> None:
         words = np.ascontiguousarray(spread(as_columns(value), gang.count)).view(np.uint8)
@@ -91,4 +91,4 @@ def _send(op: Any, builder: Builder) -> Step:
 
         each_thread(gang, send)
 
-    return effect(op, builder, run)
+    return run

@@ -34,8 +34,11 @@ from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
+    Effect,
     Step,
+    accesses,
     effect,
+    effects,
     executes,
     nothing,
     runs,
@@ -43,7 +46,7 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import pure, split
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, spread
@@ -79,7 +82,7 @@ def _mma(op: Any, builder: Builder) -> Step:
         words = words.reshape(gang.count, -1)
         return words if registers.count.data > 1 else words[:, 0]
 
-    return effect(op, builder, run, op.inputs[: len(elements)])
+    return effect(op, builder, (run, op.inputs[: len(elements)]))
 
 
 Product = Callable[[Machine, Gang, Sequence[Bits]], Bits]
@@ -157,17 +160,17 @@ def start_copy(
     machine.copies.copy(lanes, dest, data, op, begun, late)
 
 
-@runs(data_movement.CP_ASYNC, address.CpAsyncOp)
-def _cp_async(op: Any, builder: Builder) -> Step:
-    size, number = op.size.value.data, builder.number(op)
+@accesses(data_movement.CP_ASYNC, address.CpAsyncOp)
+def _cp_async(op: Any, number: int) -> Effect:
+    size = op.size.value.data
     fill = op.source_size if isinstance(op, CpAsyncOp) else op.fill
 
     def run(machine: Machine, gang: Gang, dest: Bits, source: Bits, fill: Bits | None) -> None:
         copy_async(machine, gang, dest, source, size, fill, number)
 
     # What is not read may lie outside: the bytes that are read are checked by address.
-    source = located(op, builder, "source", check=fill is None)
-    return effect(op, builder, run, located(op, builder, "dest"), source, fill)
+    source = partial(located, name="source", check=fill is None)
+    return run, partial(located, name="dest"), source, fill
 
 
 @executes(data_movement.CP_ASYNC_COMMIT_GROUP)
@@ -175,8 +178,8 @@ def _commit(machine: Machine, gang: Gang) -> None:
     machine.copies.commit(gang.lanes)
 
 
-@runs(data_movement.CP_ASYNC_WAIT_GROUP)
-def _wait(op: Any, builder: Builder) -> Step:
+@effects(data_movement.CP_ASYNC_WAIT_GROUP)
+def _wait(op: Any) -> Effect:
     pending = op.pending.value.data
     return lambda machine, gang: machine.copies.wait(gang.lanes, pending)
 
@@ -190,8 +193,8 @@ def _bar_sync(op: Any, builder: Builder) -> None:
     wait_at(op, builder, op.barrier.value.data, content(op.threads), aligned=aligned)
 
 
-@runs(sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)
-def _bar_arrive(op: Any, builder: Builder) -> Step:
+@effects(sync.BAR_ARRIVE, sync.BARRIER_ARRIVE)
+def _bar_arrive(op: Any) -> Effect:
     aligned = op.row is not sync.BARRIER_ARRIVE
     return arrive_at(op.barrier.value.data, content(op.threads), aligned=aligned)
 
@@ -241,7 +244,7 @@ def _bar_of_registers(op: RegisterBarrierOp | RegisterVoteOp, builder: Builder) 
     def voted(machine: Machine, gang: Gang, barrier: Bits) -> Bits:
         return outcome(machine.barriers.votes(gang.lanes, barrier))
 
-    return effect(op, builder, voted, op.barrier)
+    return effect(op, builder, (voted, op.barrier))
 
 
 @runs
@@ -262,35 +265,35 @@ executes(
 # Fragments
 
 
-@runs
-def _splat(op: fragment.SplatOp, builder: Builder) -> Step:
+@computes
+def _splat(op: fragment.SplatOp) -> Compute:
     count, dtype = op.fragment.type.count.data, container(op.fragment.type)
 
     def compute(value: Bits) -> Bits:
         return np.repeat(value.astype(dtype)[:, None], count, axis=1)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _from_elements(op: fragment.FromElementsOp, builder: Builder) -> Step:
+@computes
+def _from_elements(op: fragment.FromElementsOp) -> Compute:
     dtype = container(op.fragment.type)
 
     def compute(*values: Bits) -> Bits:
         wide = np.broadcast_arrays(*[value.astype(dtype) for value in values])
         return np.stack(wide, axis=1)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _extract(op: fragment.ExtractOp, builder: Builder) -> Step:
+@computes
+def _extract(op: fragment.ExtractOp) -> Compute:
     position = op.position.value.data
-    return split(op, builder, lambda value, number: value[:, position + number])
+    return split(op, lambda value, number: value[:, position + number])
 
 
-@runs
-def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
+@computes
+def _insert(op: fragment.InsertOp) -> Compute:
     position = op.position.value.data
 
     def compute(scalar: Bits, value: Bits) -> Bits:
@@ -299,31 +302,31 @@ def _insert(op: fragment.InsertOp, builder: Builder) -> Step:
         result[:, position] = scalar
         return result
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _slice(op: fragment.SliceOp, builder: Builder) -> Step:
+@computes
+def _slice(op: fragment.SliceOp) -> Compute:
     first = op.position.value.data
     last = first + op.result.type.count.data
 
     def sliced(value: AnyArray) -> AnyArray:
         return value[:, first:last]
 
-    return pure(op, builder, sliced)
+    return sliced
 
 
-@runs
-def _concat(op: fragment.ConcatOp, builder: Builder) -> Step:
+@computes
+def _concat(op: fragment.ConcatOp) -> Compute:
     def compute(*parts: Bits) -> Bits:
         count = max(map(len, parts))
         return np.concatenate([spread(part, count) for part in parts], axis=1)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _cast(op: fragment.CastOp, builder: Builder) -> Step:
+@computes
+def _cast(op: fragment.CastOp) -> Compute:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
     element = source.element
@@ -331,12 +334,12 @@ def _cast(op: fragment.CastOp, builder: Builder) -> Step:
     def cast(value: AnyArray) -> AnyArray:
         return elements_of(words_of(value, element), result)
 
-    return pure(op, builder, cast)
+    return cast
 
 
-@runs
-def _convert(op: ConvertOp, builder: Builder) -> Step:
-    return pure(op, builder, convert_elements(op.conversion))
+@computes
+def _convert(op: ConvertOp) -> Compute:
+    return convert_elements(op.conversion)
 
 
 def convert_elements(conversion: TypeConversion) -> Function:
@@ -361,9 +364,9 @@ def convert_elements(conversion: TypeConversion) -> Function:
     return finite(compute, [conversion.source.name], conversion.result.name)
 
 
-@runs
-def _fma(op: FmaOp, builder: Builder) -> Step:
-    return pure(op, builder, fma_elements(op.fma))
+@computes
+def _fma(op: FmaOp) -> Compute:
+    return fma_elements(op.fma)
 
 
 def fma_elements(fma: UniversalFma) -> Function:
@@ -373,6 +376,6 @@ def fma_elements(fma: UniversalFma) -> Function:
     return finite(scalar("fma", form), (type_,) * 3, type_)
 
 
-@runs
-def _rounded(op: RoundedOp, builder: Builder) -> Step:
-    return pure(op, builder, scalar(*op.instruction))
+@computes
+def _rounded(op: RoundedOp) -> Compute:
+    return scalar(*op.instruction)

@@ -7,9 +7,9 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice.launch_control import RESPONSE_BYTES
 from tilewright.dialects.ptx.launch_control import QueryCancelOp, TryCancelOp
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes
 from tilewright.lowering.interpreter.ops.instructions.operands import every, located
 from tilewright.lowering.interpreter.ops.instructions.tcgen05_sync import each_thread
 from tilewright.lowering.interpreter.ops.instructions.tma import land
@@ -19,10 +19,10 @@ CANCELED = 1 << 32
 """The bit of an answer over the third coordinate of a CTA: its cluster is cancelled."""
 
 
-@runs
-def _try_cancel(op: TryCancelOp, builder: Builder) -> Step:
+@accesses
+def _try_cancel(op: TryCancelOp, number: int) -> Effect:
     """The next cluster that would begin does not."""
-    number, to_all = builder.number(op), op.multicast is not None
+    to_all = op.multicast is not None
 
     def run(machine: Machine, gang: Gang, address: Bits, barrier: Bits) -> None:
         size = prod(machine.launch.cluster)
@@ -47,11 +47,11 @@ def _try_cancel(op: TryCancelOp, builder: Builder) -> Step:
 
         each_thread(gang, ask)
 
-    return effect(op, builder, run, located(op, builder), op.barrier)
+    return run, located, op.barrier
 
 
-@runs
-def _query(op: QueryCancelOp, builder: Builder) -> Step:
+@computes
+def _query(op: QueryCancelOp) -> Compute:
     form = op.form.data
 
     def compute(response: Bits) -> Bits:
@@ -61,4 +61,4 @@ def _query(op: QueryCancelOp, builder: Builder) -> Step:
         axis = form.partition("::")[2][:1]
         return words[:, "xyz".index(axis)] if axis else np.where(np.arange(4) < 3, words, 0)
 
-    return pure(op, builder, compute)
+    return compute

@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.ops import address, matrix_copy
 from tilewright.dialects.ptx import matrix_copy as ptx
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.array_types import UInt8Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Builder, Effect, accesses, effects
 from tilewright.lowering.interpreter.errors import Fault, faults_of, first_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.operands import (
@@ -157,9 +157,9 @@ def _runs_at(op: Any, builder: Builder) -> Locate:
     return locate
 
 
-@runs(matrix_copy.LdmatrixOp, address.LdmatrixOp, ptx.LdmatrixOp)
-def _ldmatrix(op: Any, builder: Builder) -> Step:
-    copy, number, result = op.matrix_copy, builder.number(op), held_in(op.results[0])
+@accesses(matrix_copy.LdmatrixOp, address.LdmatrixOp, ptx.LdmatrixOp)
+def _ldmatrix(op: Any, number: int) -> Effect:
+    copy, result = op.matrix_copy, held_in(op.results[0])
     by_address = memory_operand(op).indices is None
 
     def run(machine: Machine, gang: Gang, at: Bits) -> Bits:
@@ -167,25 +167,25 @@ def _ldmatrix(op: Any, builder: Builder) -> Step:
             _check_addresses(machine, spread(at, gang.count))
         return result(load_matrices(machine, gang, at, copy, number, op.name))
 
-    return effect(op, builder, run, _runs_at(op, builder))
+    return run, _runs_at
 
 
-@runs(matrix_copy.StmatrixOp, ptx.StmatrixOp)
-def _stmatrix(op: Any, builder: Builder) -> Step:
-    number, copy, stored = builder.number(op), op.matrix_copy, stored_registers(op)
+@accesses(matrix_copy.StmatrixOp, ptx.StmatrixOp)
+def _stmatrix(op: Any, number: int) -> Effect:
+    copy, stored = op.matrix_copy, stored_registers(op)
     words = words_in(stored)
 
     def run(machine: Machine, gang: Gang, at: Bits, value: Bits) -> None:
         store_matrices(machine, gang, at, words(value), copy, number, op.name)
 
-    return effect(op, builder, run, _runs_at(op, builder), stored)
+    return run, _runs_at, stored
 
 
-@runs(MOVMATRIX)
-def _movmatrix(op: Operation, builder: Builder) -> Step:
+@effects(MOVMATRIX)
+def _movmatrix(op: Operation) -> Effect:
     words, result = words_in(op.operands[0]), held_in(op.results[0])
 
     def run(machine: Machine, gang: Gang, value: Bits) -> Bits:
         return result(transpose_matrices(gang, words(value)[:, 0], op.name)[:, None])
 
-    return effect(op, builder, run)
+    return run

@@ -7,7 +7,16 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.mbarrier import AskOp, CountedArrivalOp, CountedOp
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    Step,
+    accesses,
+    effect,
+    effects,
+    executes,
+    runs,
+)
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.mbarrier import Mbarriers
 from tilewright.lowering.interpreter.machine.wait import Wait
@@ -16,22 +25,26 @@ from tilewright.lowering.interpreter.ops.instructions.wgmma import warpgroups
 from tilewright.lowering.interpreter.values import Bits, Lanes, spread
 
 
-@runs(rows.MBARRIER_INIT)
-def _init(op: Any, builder: Builder) -> Step:
-    locate, count, number = located(op, builder), op.count.value.data, builder.number(op)
-    return lambda machine, gang: machine.mbarriers.make(
-        gang.lanes, locate(gang.regs), count, number
-    )
+@accesses(rows.MBARRIER_INIT)
+def _init(op: Any, number: int) -> Effect:
+    count = op.count.value.data
+
+    def run(machine: Machine, gang: Gang, address: Bits) -> None:
+        machine.mbarriers.make(gang.lanes, address, count, number)
+
+    return run, located
 
 
-@runs(rows.MBARRIER_INVAL)
-def _inval(op: Any, builder: Builder) -> Step:
-    locate = located(op, builder)
-    return lambda machine, gang: machine.mbarriers.end(gang.lanes, locate(gang.regs))
+@effects(rows.MBARRIER_INVAL)
+def _inval(op: Any) -> Effect:
+    def run(machine: Machine, gang: Gang, address: Bits) -> None:
+        machine.mbarriers.end(gang.lanes, address)
+
+    return run, located
 
 
-@runs(rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_EXPECT_TX)
-def _arrive(op: Any, builder: Builder) -> Step:
+@effects(rows.MBARRIER_ARRIVE, rows.MBARRIER_ARRIVE_EXPECT_TX)
+def _arrive(op: Any) -> Effect:
     """An arrival, so many, or one that expects so many bytes; its state is its phase."""
     count, stated = content(op.count), bool(op.results)
     counts = (1, count) if op.row is rows.MBARRIER_ARRIVE_EXPECT_TX else (count or 1,)
@@ -41,7 +54,7 @@ def _arrive(op: Any, builder: Builder) -> Step:
         machine.mbarriers.arrive(gang.lanes, address, *counts)
         return states
 
-    return effect(op, builder, run, located(op, builder))
+    return run, located
 
 
 @runs(CountedOp, CountedArrivalOp)
@@ -74,19 +87,16 @@ def _count(op: Any, builder: Builder) -> Step:
             do(machine.mbarriers, lanes[some], places[some], times)
         return states
 
-    return effect(op, builder, run, located(op, builder), op.count)
+    return effect(op, builder, (run, located, op.count))
 
 
-@runs(rows.MBARRIER_PENDING_COUNT)
-def _pending_count(op: Any, builder: Builder) -> Step:
-    def run(_: Machine, __: Gang, state: Bits) -> Bits:
-        return (state >> np.uint64(32)).astype(np.uint32)
-
-    return effect(op, builder, run)
+@executes(rows.MBARRIER_PENDING_COUNT)
+def _pending_count(machine: Machine, gang: Gang, state: Bits) -> Bits:
+    return (state >> np.uint64(32)).astype(np.uint32)
 
 
-@runs(rows.CP_ASYNC_ARRIVE)
-def _arrive_behind_copies(op: Any, builder: Builder) -> Step:
+@effects(rows.CP_ASYNC_ARRIVE)
+def _arrive_behind_copies(op: Any) -> Effect:
     """The copies complete at once; what an arrival adds to those that a phase waits for, it is."""
     is_awaited = op.noinc is not None
 
@@ -96,7 +106,7 @@ def _arrive_behind_copies(op: Any, builder: Builder) -> Step:
         if is_awaited:
             machine.mbarriers.arrive(gang.lanes, address, 1)
 
-    return effect(op, builder, run, located(op, builder))
+    return run, located
 
 
 @runs(rows.MBARRIER_TRY_WAIT)
@@ -110,8 +120,8 @@ def _wait(op: Any, builder: Builder) -> None:
     builder.suspend(op, begin)
 
 
-@runs(AskOp)
-def _ask(op: Any, builder: Builder) -> Step:
+@effects(AskOp)
+def _ask(op: Any) -> Effect:
     """Threads whose phase is complete, which know what was done in it: of a relaxed look, behind a
     fence. The tries of a loop are as many as it takes."""
     words = op.form.data.split(".")
@@ -128,7 +138,7 @@ def _ask(op: Any, builder: Builder) -> Step:
             seen.resume(lanes)
         return ready
 
-    return effect(op, builder, run, located(op, builder), op.phase)
+    return run, located, op.phase
 
 
 @executes(rows.FENCE_MBARRIER_INIT)

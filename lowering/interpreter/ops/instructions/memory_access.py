@@ -19,7 +19,7 @@ from tilewright.dialects.ptx import multimem as ptx_multimem
 from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.dialects.row_ops import memory_operand
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.machine.atomic_order import WEAKLY, AccessOrder
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import container
@@ -104,12 +104,12 @@ def _space_of(op: Any) -> str | None:
     return space if space in ("global", "const", "local") else None
 
 
-@runs(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
-def _load(op: Any, builder: Builder) -> Step:
+@accesses(memref.LoadOp, fragment_memory.LoadOp, address.LoadOp, data_movement.LdOp)
+def _load(op: Any, number: int) -> Effect:
     (width, count), results = _words_of(op), _loaded(op)
     generic, space = is_generic(op), _space_of(op)
     load = partial(
-        load_words, width=width, count=count, number=builder.number(op),
+        load_words, width=width, count=count, number=number,
         shared=memory_operand(op).is_shared, order=_order(op, "ld"),
         read_only=isinstance(op, data_movement.LdOp) and op.is_read_only,
     )  # fmt: skip
@@ -125,16 +125,16 @@ def _load(op: Any, builder: Builder) -> Step:
         return results(words)
 
     chosen = getattr(op, "predicate", None)
-    return effect(op, builder, run, located(op, builder), chosen, _otherwise(op))
+    return run, located, chosen, _otherwise(op)
 
 
-@runs(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
-def _store(op: Any, builder: Builder) -> Step:
+@accesses(memref.StoreOp, fragment_memory.StoreOp, address.StoreOp, data_movement.StOp)
+def _store(op: Any, number: int) -> Effect:
     width, chosen = _words_of(op)[0], getattr(op, "predicate", None)
     dtype = f"uint{8 * width}"
     generic, space = is_generic(op), _space_of(op)
     store = partial(
-        store_words, number=builder.number(op), shared=memory_operand(op).is_shared,
+        store_words, number=number, shared=memory_operand(op).is_shared,
         order=_order(op, "st"),
     )  # fmt: skip
 
@@ -149,8 +149,8 @@ def _store(op: Any, builder: Builder) -> Step:
         for shared, place, part in windows(at, chosen, generic, store.keywords["shared"]):
             store(machine, gang, place, words, chosen=part, shared=shared)
 
-    place = located(op, builder, check=chosen is None)
-    return effect(op, builder, run, place, _stored(op), chosen)
+    place = partial(located, check=chosen is None)
+    return run, place, _stored(op), chosen
 
 
 def _forgotten(
@@ -168,9 +168,9 @@ def _forgotten(
     return [value.value if is_part else np.zeros(1, f"uint{8 * width}")], others & ~missing
 
 
-@runs(address.ReduceOp, atomics.RedOp)
-def _red(op: Any, builder: Builder) -> Step:
-    number, order, form = builder.number(op), _order(op, "atom"), content(op.form)
+@accesses(address.ReduceOp, atomics.RedOp)
+def _red(op: Any, number: int) -> Effect:
+    order, form = _order(op, "atom"), content(op.form)
     of_shared, dtype = memory_operand(op).is_shared, word_type(form)
     generic, changes = is_generic(op), [combine(form, shared=shared) for shared in (False, True)]
 
@@ -182,21 +182,21 @@ def _red(op: Any, builder: Builder) -> Step:
             change = changes[shared]
             change_words(machine, gang, place, words, change, number, part, order, shared)
 
-    return effect(op, builder, run, located(op, builder), _stored(op), op.predicate)
+    return run, located, _stored(op), op.predicate
 
 
 # Multicast objects
 
 
-@runs(
+@accesses(
     multimem.MultimemLoadReduceOp, multimem.MultimemStoreOp, multimem.MultimemReduceOp,
     ptx_multimem.MultimemLoadReduceOp, ptx_multimem.MultimemStoreOp, ptx_multimem.MultimemReduceOp,
 )  # fmt: skip
-def _multimem(op: Any, builder: Builder) -> Step:
+def _multimem(op: Any, number: int) -> Effect:
     """The words of a load are what it gives where it is not done."""
     is_ptx = isinstance(op, ptx_multimem.MultimemOp)
     name, _, form = (op.row_form if is_ptx else f"{op.INSTRUCTION}.{op.form}").partition(".")
-    access, loads = _access(name, form, builder.number(op)), name == "ld_reduce"
+    access, loads = _access(name, form, number), name == "ld_reduce"
     (width, count), results = _words_of(op), _loaded(op) if loads else None
 
     def run(machine: Machine, gang: Gang, at: Bits, given: list[Bits], chosen: Bits | None) -> Any:
@@ -207,7 +207,7 @@ def _multimem(op: Any, builder: Builder) -> Step:
         return results(words) if results else None
 
     given = _otherwise(op) if loads else _stored(op)
-    return effect(op, builder, run, located(op, builder, "address"), given, op.predicate)
+    return run, partial(located, name="address"), given, op.predicate
 
 
 Words = NDArray[np.unsignedinteger]

@@ -28,13 +28,24 @@ from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, nothing, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    Step,
+    accesses,
+    effect,
+    effects,
+    executes,
+    nothing,
+    runs,
+)
 from tilewright.lowering.interpreter.errors import OCTET, Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import SHARED_WINDOW, WORKSPACE
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import (
+    Compute,
+    computes,
     constant,
-    pure,
     same,
     split,
     undefined,
@@ -59,14 +70,14 @@ from tilewright.lowering.interpreter.values import (
 from tilewright.source.diagnostic import OpError
 
 
-@runs(*scalars.SCALAR_OPS.values())
-def _scalar(op: ScalarOp, builder: Builder) -> Step:
-    return pure(op, builder, scalar(op.name.removeprefix("ptx."), op.form.data))
+@computes(*scalars.SCALAR_OPS.values())
+def _scalar(op: ScalarOp) -> Compute:
+    return scalar(op.name.removeprefix("ptx."), op.form.data)
 
 
-@runs
-def _carry(op: carry.CarryOp, builder: Builder) -> Step:
-    return effect(op, builder, partial(_with_carry, op.form.data), op.inputs, op.carry_in)
+@effects
+def _carry(op: carry.CarryOp) -> Effect:
+    return partial(_with_carry, op.form.data), op.inputs, op.carry_in
 
 
 def _with_carry(
@@ -84,8 +95,8 @@ def _with_carry(
     return [total, (total < a) | ((total == a) & carry)]
 
 
-@runs(LOP3)
-def _lop3(op: Any, builder: Builder) -> Step:
+@computes(LOP3)
+def _lop3(op: Any) -> Compute:
     table = op.table.value.data
 
     def compute(*sources: Bits) -> Bits:
@@ -99,32 +110,32 @@ def _lop3(op: Any, builder: Builder) -> Step:
                 result = result | bits[0] & bits[1] & bits[2]
         return result
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs(registers.MovOp)
-def _same(op: Operation, builder: Builder) -> Step:
+@computes(registers.MovOp)
+def _same(op: Operation) -> Compute:
     """The bits themselves."""
-    return pure(op, builder, same)
+    return same
 
 
-@runs(scalars.CvtaOp)
-def _cvta(op: ScalarOp, builder: Builder) -> Step:
+@computes(scalars.CvtaOp)
+def _cvta(op: ScalarOp) -> Compute:
     """Addresses are the same numbers in the generic space, but those of shared memory, which have a
     window there."""
     *to, space, _ = op.form.data.split(".")
     if space != "shared":
-        return pure(op, builder, same)
+        return same
     window = np.uint64(SHARED_WINDOW)
 
     def moved(a: Bits) -> Bits:
         return a - window if to else a + window
 
-    return pure(op, builder, moved)
+    return moved
 
 
-@runs(scalars.IsspacepOp)
-def _isspacep(op: ScalarOp, builder: Builder) -> Step:
+@effects(scalars.IsspacepOp)
+def _isspacep(op: ScalarOp) -> Effect:
     """Parameters are in global memory, constants are not (H200)."""
     space, region = op.form.data, op.parent_region()
     entry = region and region.parent_op()
@@ -148,16 +159,16 @@ def _isspacep(op: ScalarOp, builder: Builder) -> Step:
         local = np.False_ if own is None else window_of(address) == window_of(own.base)
         return local & ~shared if space == "local" else ~(shared | local | constant)
 
-    return effect(op, builder, run, op.inputs[0], *places)
+    return run, op.inputs[0], *places
 
 
-@runs
-def _const(op: registers.ConstOp, builder: Builder) -> Step:
-    return constant(op, builder, uniform(op.unsigned, op.result.type.kind.data))
+@computes
+def _const(op: registers.ConstOp) -> Compute:
+    return constant(uniform(op.unsigned, op.result.type.kind.data))
 
 
-@runs
-def _undef(op: registers.UndefOp, builder: Builder) -> Step:
+@computes
+def _undef(op: registers.UndefOp) -> Compute:
     type_, unwritten = op.result.type, undefined(op)
 
     def value() -> Any:
@@ -166,39 +177,40 @@ def _undef(op: registers.UndefOp, builder: Builder) -> Step:
             return unwritten
         return uniform(octet * 0x0101010101010101, type_.kind.data)
 
-    return pure(op, builder, value)
-
-
-runs(registers.SregOp)(special_register)
+    return value
 
 
 @runs
 def _time(op: registers.TimeOp, builder: Builder) -> Step:
+    return effect(op, builder, _time_or_launch(op, builder))
+
+
+def _time_or_launch(op: registers.TimeOp, builder: Builder) -> Effect:
     """Time, or what a launch says. Shared memory that the system takes is where no CTA has its
     own."""
     register = op.register.data
     if register.startswith("reserved_smem"):
-        return constant(op, builder, np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32))
+        return lambda machine, gang: np.array([(1 << RANK_SHIFT) - RESERVED], np.uint32)
     if register in GRID_WORKSPACE:
         place = GRID_WORKSPACE[register]
 
         def half(machine: Machine, _: Gang) -> Bits:
             return np.array([machine.memory.variables[WORKSPACE] >> place]).astype(np.uint32)
 
-        return effect(op, builder, half)
+        return half
     if register in OF_LAUNCH:
         raise OpError(op, f"'{op.name}' expected a register that a run has, got %{register}, of "
                       "which the driver or the launch says what it holds")  # fmt: skip
     return special_register(op, builder)
 
 
-@runs
-def _shared_address(op: registers.SharedAddressOp, builder: Builder) -> Step:
-    return constant(op, builder, np.array([op.offset.value.data], dtype=np.uint32))
+@computes
+def _shared_address(op: registers.SharedAddressOp) -> Compute:
+    return constant(np.array([op.offset.value.data], dtype=np.uint32))
 
 
-@runs
-def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
+@effects
+def _local_address(op: registers.LocalAddressOp) -> Effect:
     offset = op.offset.value.data
 
     def run(machine: Machine, gang: Gang) -> Bits:
@@ -207,40 +219,38 @@ def _local_address(op: registers.LocalAddressOp, builder: Builder) -> Step:
         start = np.uint64(local.base + offset)
         return start + machine.special("thread")[gang.lanes] * np.uint64(local.share)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _global_address(op: module_variables.GlobalAddressOp, builder: Builder) -> Step:
+@effects
+def _global_address(op: module_variables.GlobalAddressOp) -> Effect:
     name = op.variable.data
-    return effect(
-        op, builder, lambda machine, _: np.array([machine.memory.variables[name]], dtype=np.uint64)
-    )
+    return lambda machine, _: np.array([machine.memory.variables[name]], dtype=np.uint64)
 
 
-@runs
-def _pack(op: registers.PackOp, builder: Builder) -> Step:
+@computes
+def _pack(op: registers.PackOp) -> Compute:
     whole = np.dtype(CONTAINERS[op.result.type.kind.data])
     half = 4 * whole.itemsize
 
     def compute(low: Bits, high: Bits) -> Bits:
         return low.astype(whole) | np.left_shift(high.astype(whole), half, dtype=whole)
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _unpack(op: registers.UnpackOp, builder: Builder) -> Step:
+@computes
+def _unpack(op: registers.UnpackOp) -> Compute:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
 
     def halves(word: AnyArray) -> AnyArray:
         return word.copy()[:, None].view(half)
 
-    return pure(op, builder, halves)
+    return halves
 
 
-@runs
-def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
+@computes
+def _list_make(op: registers.ListMakeOp) -> Compute:
     counts: list[int] = [one.type.count.data for one in op.parts]  # type: ignore[attr-defined]
 
     def compute(*given: Bits) -> Any:
@@ -252,13 +262,13 @@ def _list_make(op: registers.ListMakeOp, builder: Builder) -> Step:
         registers = side_by_side(given, max(map(len, given)))
         return registers if registers.shape[1] > 1 else registers[:, 0]
 
-    return pure(op, builder, compute)
+    return compute
 
 
-@runs
-def _list_get(op: registers.ListGetOp, builder: Builder) -> Step:
+@computes
+def _list_get(op: registers.ListGetOp) -> Compute:
     position = op.position.value.data
-    return split(op, builder, lambda value, number: part(value, position + number))
+    return split(op, lambda value, number: part(value, position + number))
 
 
 # Control flow
@@ -270,17 +280,16 @@ executes(
 )(nothing)  # fmt: skip
 
 
-@runs(
+@computes(
     data_movement.CreatePolicyOp, data_movement.CreatePolicyRangeOp, data_movement.CreatePolicyCvtOp
 )
-def _create_policy(op: Operation, builder: Builder) -> Step:
+def _create_policy(op: Operation) -> Compute:
     """Any number is a policy: there are no caches."""
-    return pure(op, builder, lambda *_: np.zeros(1, np.uint64))
+    return lambda *_: np.zeros(1, np.uint64)
 
 
-@runs
-def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
-    number = builder.number(op)
+@accesses
+def _st_bulk(op: data_movement.StBulkOp, number: int) -> Effect:
 
     def run(machine: Machine, gang: Gang, address: Bits, size: Bits) -> None:
         counts, parts = np.divmod(spread(size, gang.count).astype(np.int64), 8)
@@ -294,7 +303,7 @@ def _st_bulk(op: data_movement.StBulkOp, builder: Builder) -> Step:
         zeros = np.zeros((len(rows), 8), np.uint8)
         machine.shared.store(gang.lanes[rows], words, zeros, number)
 
-    return effect(op, builder, run, located(op, builder), op.size)
+    return run, located, op.size
 
 
 runs(control_flow.BraOp)(branch)

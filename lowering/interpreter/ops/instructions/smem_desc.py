@@ -11,7 +11,7 @@ from tilewright.dialects.cute.swizzle import outer_of
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
 from tilewright.dialects.cute_nvgpu.ops.smem_desc import MakeSmemDescOp
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, effects
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.memref import View
@@ -19,15 +19,15 @@ from tilewright.lowering.interpreter.ops.instructions.tensor_view import TmemVie
 from tilewright.lowering.interpreter.values import Bits
 
 
-@runs
-def _make_smem_desc(op: MakeSmemDescOp, builder: Builder) -> Step:
+@effects
+def _make_smem_desc(op: MakeSmemDescOp) -> Effect:
     type_, extents = op.result.type, op.extents
 
     def run(machine: Machine, gang: Gang, view: View, *indices: Bits) -> Bits:
         check_begin(view, indices, extents)
         return _words(view, indices, type_.tile)
 
-    return effect(op, builder, run)
+    return run
 
 
 def check_begin(view: View | TmemView, indices: Sequence[Bits], extents: dict[int, int]) -> None:

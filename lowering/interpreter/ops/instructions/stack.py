@@ -5,7 +5,7 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice.stack import STACK_BYTES
 from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, effects
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import Allocation
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -25,14 +25,14 @@ def _tops(machine: Machine, gang: Gang) -> Int64Array:
     return local.base + first + machine.tops[gang.lanes]
 
 
-@runs
-def _stacksave(op: StacksaveOp, builder: Builder) -> Step:
+@effects
+def _stacksave(op: StacksaveOp) -> Effect:
     dtype = CONTAINERS[op.result.type.kind.data]
-    return effect(op, builder, lambda machine, gang: _tops(machine, gang).astype(dtype))
+    return lambda machine, gang: _tops(machine, gang).astype(dtype)
 
 
-@runs
-def _stackrestore(op: StackrestoreOp, builder: Builder) -> Step:
+@effects
+def _stackrestore(op: StackrestoreOp) -> Effect:
     def run(machine: Machine, gang: Gang, top: Bits) -> None:
         local, first = _own(machine, gang)
         places = top.astype(np.int64) % (1 << 32) - first
@@ -41,11 +41,11 @@ def _stackrestore(op: StackrestoreOp, builder: Builder) -> Step:
             raise Fault("expected a top of the stack that stacksave gave", row)
         machine.tops[gang.lanes] = places
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _alloca(op: AllocaOp, builder: Builder) -> Step:
+@effects
+def _alloca(op: AllocaOp) -> Effect:
     dtype, align = CONTAINERS[op.result.type.kind.data], op.alignment
 
     def run(machine: Machine, gang: Gang, size: Bits) -> Bits:
@@ -61,4 +61,4 @@ def _alloca(op: AllocaOp, builder: Builder) -> Step:
         machine.tops[gang.lanes] = places
         return _tops(machine, gang).astype(dtype)
 
-    return effect(op, builder, run)
+    return run

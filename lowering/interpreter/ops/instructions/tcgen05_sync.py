@@ -21,7 +21,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCo
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.tcgen05_memory import CpOp
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses, effects, executes
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
@@ -86,9 +86,9 @@ def copy_to_cells(
         machine.tensor.write(cta, cells, np.broadcast_to(rows, cells.shape), access)
 
 
-@runs(TMEM_COPY)
-def _copy(op: Any, builder: Builder) -> Step:
-    number, shape, group = builder.number(op), op.copy_shape, op.group
+@accesses(TMEM_COPY)
+def _copy(op: Any, number: int) -> Effect:
+    shape, group = op.copy_shape, op.group
     source = content(op.source_format)
     format_ = None if source is None else SOURCE_FORMATS[source]
 
@@ -108,15 +108,15 @@ def _copy(op: Any, builder: Builder) -> Step:
         each_thread(gang, copy)
 
     descriptor = op.descriptor if isinstance(op, CpOp) else op.source
-    return effect(op, builder, run, located(op, builder), descriptor)
+    return run, located, descriptor
 
 
 # Shifts
 
 
-@runs(rows.TMEM_SHIFT)
-def _shift(op: Any, builder: Builder) -> Step:
-    number, group = builder.number(op), op.group
+@accesses(rows.TMEM_SHIFT)
+def _shift(op: Any, number: int) -> Effect:
+    group = op.group
 
     def run(machine: Machine, gang: Gang, at: Bits) -> None:
         addresses = spread(at, gang.count)
@@ -129,7 +129,7 @@ def _shift(op: Any, builder: Builder) -> Step:
 
         each_thread(gang, shift)
 
-    return effect(op, builder, run, located(op, builder))
+    return run, located
 
 
 def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) -> None:
@@ -150,8 +150,8 @@ def _shift_rows(machine: Machine, cta: int, address: int, access: TensorAccess) 
 # Commits and fences
 
 
-@runs(rows.TMEM_COMMIT)
-def _commit(op: Any, builder: Builder) -> Step:
+@effects(rows.TMEM_COMMIT)
+def _commit(op: Any) -> Effect:
     group = op.group
 
     def run(machine: Machine, gang: Gang, at: Bits, mask: Bits | None) -> None:
@@ -164,7 +164,7 @@ def _commit(op: Any, builder: Builder) -> Step:
 
         each_thread(gang, start)
 
-    return effect(op, builder, run, located(op, builder), op.mask)
+    return run, located, op.mask
 
 
 def commit(machine: Machine, lane: int, address: int, mask: int | None, group: int) -> None:

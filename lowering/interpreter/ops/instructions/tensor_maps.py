@@ -1,14 +1,12 @@
 """Tensor maps in memory: kernels make, change, copy and prefetch them."""
 
-from typing import Any
-
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.tma import PREFETCH_TENSORMAP, TENSOR_MAP_BYTES
 from tilewright.dialects.ptx.bulk_copy import CpFenceproxyOp, TensormapReplaceOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.synchronization import ProxyFenceOp
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses, effects, executes, nothing
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.tensor_map_bytes import place_of
@@ -17,9 +15,9 @@ from tilewright.lowering.interpreter.ops.instructions.operands import windows
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs
-def _replace_field(op: TensormapReplaceOp, builder: Builder) -> Step:
-    form, number = op.form.data, builder.number(op)
+@accesses
+def _replace_field(op: TensormapReplaceOp, number: int) -> Effect:
+    form = op.form.data
     offset, width = place_of(form.split(".")[1], content(op.place) or 0)
     of_shared, generic = ".shared" in form, ".global." not in form and ".shared" not in form
 
@@ -30,13 +28,13 @@ def _replace_field(op: TensormapReplaceOp, builder: Builder) -> Step:
         for shared, place, part in windows(at, None, generic, of_shared):
             store_words(machine, gang, place, words, number=number, shared=shared, chosen=part)
 
-    return effect(op, builder, run, op.address, op.value)
+    return run, op.address, op.value
 
 
-@runs
-def _copy_map(op: CpFenceproxyOp, builder: Builder) -> Step:
+@accesses
+def _copy_map(op: CpFenceproxyOp, number: int) -> Effect:
     """The first thread of a warp copies, half by half: each is as far aligned as maps are."""
-    mnemonic, number = op.mnemonic, builder.number(op)
+    mnemonic = op.mnemonic
 
     def run(machine: Machine, gang: Gang, dest: Bits, source: Bits) -> None:
         gang.warps(mnemonic)
@@ -50,11 +48,11 @@ def _copy_map(op: CpFenceproxyOp, builder: Builder) -> Step:
             store_words(machine, gang, place, words, number=number, shared=False, chosen=first)
         machine.accesses.maps.release(gang.lanes, machine.clocks)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _fence(op: ProxyFenceOp, builder: Builder) -> Step:
+@effects
+def _fence(op: ProxyFenceOp) -> Effect:
     if ".tensormap" not in op.form.data:
         return nothing
 
@@ -65,13 +63,10 @@ def _fence(op: ProxyFenceOp, builder: Builder) -> Step:
             maps = spread(address, gang.count)
             machine.accesses.maps.acquire(gang.lanes, maps, machine.clocks)
 
-    return effect(op, builder, run, op.address)
+    return run, op.address
 
 
-@runs(PREFETCH_TENSORMAP)
-def _prefetch(op: Any, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, map_: Bits) -> None:
-        for address in np.unique(map_).tolist():
-            machine.memory.tensor_map(address)
-
-    return effect(op, builder, run)
+@executes(PREFETCH_TENSORMAP)
+def _prefetch(machine: Machine, gang: Gang, map_: Bits) -> None:
+    for address in np.unique(map_).tolist():
+        machine.memory.tensor_map(address)

@@ -16,7 +16,14 @@ from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.reductions import least_or_greatest
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, executes, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    accesses,
+    effects,
+    executes,
+    runs,
+)
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tensor_memory import LOAD, STORE
@@ -72,48 +79,46 @@ def _alloc(op: Any, builder: Builder) -> None:
     builder.suspend(op, begin)
 
 
-@runs
-def _retrieve(op: tmem.RetrieveOp, builder: Builder) -> Step:
-    number, (layout, bits) = builder.number(op), tmem_layout(op.result.type)
+@accesses
+def _retrieve(op: tmem.RetrieveOp, number: int) -> Effect:
+    (layout, bits) = tmem_layout(op.result.type)
 
     def run(machine: Machine, gang: Gang, slot: Bits) -> TmemView:
         word = machine.shared.load(gang.lanes, slot, 4, number).view(np.uint32)
         return TmemView(word[:, 0].astype(np.uint64), bits, layout)
 
-    return effect(op, builder, run, located(op, builder))
+    return run, located
 
 
-@runs
-def _slice(op: tmem.SliceOp, builder: Builder) -> Step:
+@effects
+def _slice(op: tmem.SliceOp) -> Effect:
     layout, bits = tmem_layout(op.result.type)
 
     def run(machine: Machine, gang: Gang, at: Bits) -> TmemView:
         return TmemView(at, bits, layout)
 
-    return effect(op, builder, run, located(op, builder))
+    return run, located
 
 
-@runs(rows.TMEM_DEALLOC)
-def _dealloc(op: Any, builder: Builder) -> Step:
-    number, columns = builder.number(op), content(op.columns)
+@accesses(rows.TMEM_DEALLOC)
+def _dealloc(op: Any, number: int) -> Effect:
+    columns = content(op.columns)
 
     def run(machine: Machine, gang: Gang, source: TmemView | Bits) -> None:
         gang.warps("tcgen05.dealloc")
         address = source.address if isinstance(source, TmemView) else source
         machine.allocator.free(gang.lanes, address, columns, op.group, number)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs(rows.TMEM_RELINQUISH)
-def _relinquish(op: Any, builder: Builder) -> Step:
-    number = builder.number(op)
-
-    def step(machine: Machine, gang: Gang) -> None:
+@accesses(rows.TMEM_RELINQUISH)
+def _relinquish(op: Any, number: int) -> Effect:
+    def run(machine: Machine, gang: Gang) -> None:
         gang.warps("tcgen05.relinquish_alloc_permit")
         machine.allocator.relinquish(gang.lanes, number)
 
-    return step
+    return run
 
 
 # Loads and stores
@@ -192,38 +197,38 @@ def _loading(machine: Machine, gang: Gang, value: Bits, number: int) -> Loading:
     return Loading(origin, value, np.zeros(gang.count, dtype=np.int64), number)
 
 
-@runs(tmem_access.TMEM_LOAD)
-def _load(op: Any, builder: Builder) -> Step:
-    number, access, result = builder.number(op), op.access, held_in(op.results[0])
+@accesses(tmem_access.TMEM_LOAD)
+def _load(op: Any, number: int) -> Effect:
+    access, result = op.access, held_in(op.results[0])
 
     def run(machine: Machine, gang: Gang, at: Bits) -> Loading:
         words = load_tensor(machine, gang, at, access, number, op.name)
         return _loading(machine, gang, result(words), number)
 
-    return effect(op, builder, run, _tile_at(op, builder))
+    return run, _tile_at
 
 
-@runs(tmem_access.TMEM_LOAD_REDUCE)
-def _load_reduce(op: Any, builder: Builder) -> Step:
-    number, access, form = builder.number(op), op.access, content(op.form)
+@accesses(tmem_access.TMEM_LOAD_REDUCE)
+def _load_reduce(op: Any, number: int) -> Effect:
+    access, form = op.access, content(op.form)
 
     def run(machine: Machine, gang: Gang, at: Bits) -> list[Loading]:
         words = load_tensor(machine, gang, at, access, number, op.name)
         values = words, least_or_greatest(words, form)
         return [_loading(machine, gang, value, number) for value in values]
 
-    return effect(op, builder, run, _tile_at(op, builder))
+    return run, _tile_at
 
 
-@runs(tmem_access.TMEM_STORE)
-def _store(op: Any, builder: Builder) -> Step:
-    number, access, stored = builder.number(op), op.access, stored_registers(op)
+@accesses(tmem_access.TMEM_STORE)
+def _store(op: Any, number: int) -> Effect:
+    access, stored = op.access, stored_registers(op)
     words = words_in(stored)
 
     def run(machine: Machine, gang: Gang, at: Bits, value: Bits) -> None:
         store_tensor(machine, gang, at, words(value), access, number, op.name)
 
-    return effect(op, builder, run, _tile_at(op, builder), stored)
+    return run, _tile_at, stored
 
 
 @executes(rows.TMEM_WAIT_LOAD)

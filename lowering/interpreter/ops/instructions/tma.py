@@ -18,11 +18,11 @@ from tilewright.dialects.row_ops import box_corner, memory_operand
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array
 from tilewright.lowering.interpreter.builder import (
     Builder,
-    Step,
-    effect,
+    Effect,
+    accesses,
+    effects,
     executes,
     nothing,
-    runs,
 )
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
@@ -203,10 +203,10 @@ def land(
             machine.accesses.until_phase(lane, source, *phase)
 
 
-@runs(rows.TENSOR_LOAD)
-def _load(op: Any, builder: Builder) -> Step:
+@accesses(rows.TENSOR_LOAD)
+def _load(op: Any, number: int) -> Effect:
     """Of a pair the mbarrier may be in the other CTA."""
-    number, mode, is_pair = builder.number(op), _mode(op), ".cta_group::2" in op.row.suffix
+    mode, is_pair = _mode(op), ".cta_group::2" in op.row.suffix
 
     def run(
         machine: Machine, gang: Gang, maps: Bits, coordinates: list[Bits], dest: Bits,
@@ -216,16 +216,15 @@ def _load(op: Any, builder: Builder) -> Step:
         boxes = _boxes(machine, gang, maps, coordinates, mode, offsets)
         _start_loads(machine, gang, boxes, dest, at, mask, number, is_pair=is_pair)
 
-    dest, barrier = _box_start(op, builder, "dest"), located(op, builder, "barrier")
+    dest, barrier = partial(_box_start, name="dest"), partial(located, name="barrier")
     is_ptx = isinstance(op, bulk_copy.TensorLoadOp)
     rank, offsets = (None, op.offsets) if is_ptx else (op.rank, None)
-    return effect(op, builder, run, op.map, box_corner(op), dest, barrier, op.mask, rank, offsets)
+    return run, op.map, box_corner(op), dest, barrier, op.mask, rank, offsets
 
 
-@runs(rows.BULK_LOAD)
-def _bulk_load(op: Any, builder: Builder) -> Step:
+@accesses(rows.BULK_LOAD)
+def _bulk_load(op: Any, number: int) -> Effect:
     """Bytes on the sides are zeros."""
-    number = builder.number(op)
     element = op.row.element if op.left is None else "ui8"
 
     def run(
@@ -236,8 +235,7 @@ def _bulk_load(op: Any, builder: Builder) -> Step:
         boxes = _runs(machine, gang, source, size, element, *sides)
         _start_loads(machine, gang, boxes, dest, barrier, mask, number)
 
-    operands = op.dest, op.source, op.size, op.barrier, op.mask, op.left, op.right
-    return effect(op, builder, run, *operands)
+    return run, op.dest, op.source, op.size, op.barrier, op.mask, op.left, op.right
 
 
 def _start_loads(
@@ -279,9 +277,9 @@ def _of_pair(cta: int, own: int) -> int:
 # Stores and reductions
 
 
-@runs(rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values())
-def _store(op: Any, builder: Builder) -> Step:
-    number, mode = builder.number(op), _mode(op)
+@accesses(rows.TENSOR_STORE, *rows.TENSOR_REDUCE.values())
+def _store(op: Any, number: int) -> Effect:
+    mode = _mode(op)
     kind = str(op.kind.data) if hasattr(op, "kind") else None
 
     def run(
@@ -299,7 +297,7 @@ def _store(op: Any, builder: Builder) -> Step:
 
         _start_stores(machine, gang, stored, source, number, kind)
 
-    return effect(op, builder, run, op.map, box_corner(op), _box_start(op, builder, "source"))
+    return run, op.map, box_corner(op), partial(_box_start, name="source")
 
 
 def _check_stored(box: TensorBox, kind: str | None, mode: str, corner: Sequence[int]) -> None:
@@ -312,13 +310,13 @@ def _check_stored(box: TensorBox, kind: str | None, mode: str, corner: Sequence[
         raise Fault(why)
 
 
-@runs(
+@accesses(
     rows.BULK_STORE, rows.MULTIMEM_STORE, *rows.BULK_REDUCE.values(),
     *rows.MULTIMEM_REDUCE.values(),
 )  # fmt: skip
-def _bulk_store(op: Any, builder: Builder) -> Step:
+def _bulk_store(op: Any, number: int) -> Effect:
     """Of a multicast object the one copy that this GPU has."""
-    number, element = builder.number(op), op.row.element
+    element = op.row.element
     form = getattr(op, "form", None)
     kind = None if form is None else form.data.partition(".")[0]
 
@@ -330,7 +328,7 @@ def _bulk_store(op: Any, builder: Builder) -> Step:
         boxes = _runs(machine, gang, dest, size, element if mask is None else "ui8", mask=mask)
         _start_stores(machine, gang, boxes, source, number, kind)
 
-    return effect(op, builder, run, op.dest, op.source, op.size, getattr(op, "mask", None))
+    return run, op.dest, op.source, op.size, getattr(op, "mask", None)
 
 
 def _start_stores(
@@ -360,7 +358,7 @@ def _commit(machine: Machine, gang: Gang) -> None:
     machine.bulk_stores.commit(gang.lanes)
 
 
-@runs(rows.BULK_WAIT_GROUP)
-def _wait(op: Any, builder: Builder) -> Step:
+@effects(rows.BULK_WAIT_GROUP)
+def _wait(op: Any) -> Effect:
     pending, reads = op.pending.value.data, op.read is not None
     return lambda machine, gang: machine.bulk_stores.wait(gang.lanes, pending, reads=reads)

@@ -14,7 +14,7 @@ from tilewright.dialects.ptx.tcgen05_mma import Tcgen05MmaOp
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, UInt32Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
@@ -72,7 +72,7 @@ def memories_of(
 # Ops
 
 
-def _not_modelled(machine: Machine, gang: Gang) -> None:
+def _not_modelled(*_: object) -> None:
     raise Fault("a shifted A is not modelled (no source says what its first row becomes)")
 
 
@@ -89,12 +89,12 @@ def _described(op: Any) -> Callable[[int], tuple[UmmaAtom, InstructionDescriptor
     return described
 
 
-@runs(*UMMA_OPS.values(), Tcgen05MmaOp)
-def _mma(op: Any, builder: Builder) -> Step:
+@accesses(*UMMA_OPS.values(), Tcgen05MmaOp)
+def _mma(op: Any, number: int) -> Effect:
     """It accumulates always, or never, where no predicate says."""
     if op.shifts_a:
         return _not_modelled
-    number, describe, always = builder.number(op), _described(op), getattr(op, "zero", None) is None
+    describe, always = _described(op), getattr(op, "zero", None) is None
     names, input_scale = list(op.sources), op.input_scale
 
     def run(
@@ -131,6 +131,4 @@ def _mma(op: Any, builder: Builder) -> Step:
         each_thread(gang, lambda index, lane: faulting(lambda: issue(index, lane)))
 
     mask = getattr(op, "zero_column_mask", None)
-    return effect(
-        op, builder, run, list(op.sources.values()), op.idesc, op.enable_input_d, mask, op.lane_mask
-    )
+    return run, list(op.sources.values()), op.idesc, op.enable_input_d, mask, op.lane_mask

@@ -5,6 +5,7 @@ from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import ELECT_SYNC, ELECT_SYNC_MEMBERS
 from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
@@ -14,7 +15,7 @@ from tilewright.dialects.ptx import warp
 from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, Run, effects, executes
 from tilewright.lowering.interpreter.errors import Fault, first_place
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -72,15 +73,15 @@ class _Members:
 
 
 def _collective(
-    op: Any, builder: Builder, compute: Callable[[_Members, AnyArray], Bits | list[Bits]]
-) -> Step:
-    """The step of what the threads of a membermask make of their values, [threads, 32]."""
+    op: Any, compute: Callable[[_Members, AnyArray], Bits | list[Bits]]
+) -> tuple[Run, SSAValue, SSAValue]:
+    """The effect of what the threads of a membermask make of their values, [threads, 32]."""
 
     def run(machine: Machine, gang: Gang, a: Bits, mask: Bits) -> Bits | list[Bits]:
         members = _Members.of(machine, gang, mask, op.mnemonic)
         return compute(members, members.table(spread(a, gang.count))[members.warps])
 
-    return effect(op, builder, run, op.a, op.members)
+    return run, op.a, op.members
 
 
 def _as_mask(bits: BoolArray) -> Bits:
@@ -95,52 +96,49 @@ _VOTES: dict[str, Callable[[BoolArray, BoolArray], Any]] = {
 }
 
 
-@runs
-def _vote(op: warp.VoteOp, builder: Builder) -> Step:
+@effects
+def _vote(op: warp.VoteOp) -> Effect:
     vote = _VOTES[op.form.data]
-    return _collective(op, builder, lambda members, a: vote(members.named, a))
+    return _collective(op, lambda members, a: vote(members.named, a))
 
 
-@runs
-def _match(op: warp.MatchOp, builder: Builder) -> Step:
+@effects
+def _match(op: warp.MatchOp) -> Effect:
     def compute(members: _Members, a: AnyArray) -> Bits:
         own = a[np.arange(len(a)), members.lanes]
         return _as_mask(members.named & (a == own[:, None]))
 
-    match, (result,) = _collective(op, builder, compute), builder.slots(op.results)
+    match, *operands = _collective(op, compute)
 
-    def step(machine: Machine, gang: Gang) -> None:
-        match(machine, gang)
-        machine.mbarriers.meet(gang.lanes, gang.regs[result])
+    def run(machine: Machine, gang: Gang, *given: Bits) -> Bits:
+        alike = match(machine, gang, *given)
+        machine.mbarriers.meet(gang.lanes, alike)
+        return alike
 
-    return step
+    return run, *operands
 
 
-@runs
-def _match_all(op: warp.MatchAllOp, builder: Builder) -> Step:
+@effects
+def _match_all(op: warp.MatchAllOp) -> Effect:
     def compute(members: _Members, a: AnyArray) -> list[Bits]:
         own = a[np.arange(len(a)), members.lanes]
         alike = ((a == own[:, None]) | ~members.named).all(axis=1)
         return [_as_mask(members.named & alike[:, None]), alike]
 
-    return _collective(op, builder, compute)
+    return _collective(op, compute)
 
 
-@runs(ELECT_SYNC)
-def _elect(op: Any, builder: Builder) -> Step:
+@executes(ELECT_SYNC)
+def _elect(machine: Machine, gang: Gang) -> Bits:
     """The first thread of each warp that has not ended."""
-
-    def run(machine: Machine, gang: Gang) -> Bits:
-        if gang.is_whole:
-            return gang.lanes % WARP == 0
-        members = _Members.of(machine, gang, _ALL, "elect.sync")
-        return members.named.argmax(axis=1) == members.lanes
-
-    return effect(op, builder, run)
+    if gang.is_whole:
+        return gang.lanes % WARP == 0
+    members = _Members.of(machine, gang, _ALL, "elect.sync")
+    return members.named.argmax(axis=1) == members.lanes
 
 
-@runs(ELECT_SYNC_MEMBERS)
-def _elect_of(op: ElectMembersOp, builder: Builder) -> Step:
+@effects(ELECT_SYNC_MEMBERS)
+def _elect_of(op: ElectMembersOp) -> Effect:
     """The first member."""
 
     def run(machine: Machine, gang: Gang, mask: Bits) -> list[Bits]:
@@ -148,7 +146,7 @@ def _elect_of(op: ElectMembersOp, builder: Builder) -> Step:
         first = members.named.argmax(axis=1)
         return [first.astype(np.uint32), first == members.lanes]
 
-    return effect(op, builder, run, op.members)
+    return run, op.members
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {
@@ -161,11 +159,11 @@ _REDUCTIONS: dict[str, tuple[Any, int]] = {
 }
 
 
-@runs
-def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
+@effects
+def _redux(op: warp.ReduxOp) -> Effect:
     operation, *words, type_ = op.form.data.split(".")
     if type_ == "f32":
-        return _collective(op, builder, partial(_least, operation, words))
+        return _collective(op, partial(_least, operation, words))
     combine, neutral = _REDUCTIONS[operation]
     dtype = np.dtype("int32" if type_[0] == "s" else "uint32")
     if operation in ("min", "max"):
@@ -175,7 +173,7 @@ def _redux(op: warp.ReduxOp, builder: Builder) -> Step:
         values = np.where(members.named, a.view(dtype), np.array(neutral).astype(dtype))
         return combine.reduce(values, axis=1, dtype=dtype).view(np.uint32)
 
-    return _collective(op, builder, compute)
+    return _collective(op, compute)
 
 
 def _least(operation: str, words: Sequence[str], members: _Members, a: AnyArray) -> Bits:
@@ -187,17 +185,14 @@ def _least(operation: str, words: Sequence[str], members: _Members, a: AnyArray)
     return reduce(extreme, np.where(members.named, bits, other).T)
 
 
-@runs
-def _activemask(op: warp.ActivemaskOp, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang) -> Bits:
-        members = _Members.of(machine, gang, 1 << gang.lanes % WARP, "activemask")
-        return _as_mask(members.table(np.ones(gang.count, bool)))[members.warps]
-
-    return effect(op, builder, run)
+@executes(warp.ActivemaskOp)
+def _activemask(machine: Machine, gang: Gang) -> Bits:
+    members = _Members.of(machine, gang, 1 << gang.lanes % WARP, "activemask")
+    return _as_mask(members.table(np.ones(gang.count, bool)))[members.warps]
 
 
-@runs(SHFL_SYNC)
-def _shfl_sync(op: Any, builder: Builder) -> Step:
+@effects(SHFL_SYNC)
+def _shfl_sync(op: Any) -> Effect:
     """Of all threads of each warp that have not ended; from others anything comes."""
     lane, mode = op.lane.value.data, op.mode.data
     other = _BITS ^ lane if mode == "bfly" else np.full(WARP, lane)
@@ -209,23 +204,19 @@ def _shfl_sync(op: Any, builder: Builder) -> Step:
         members = _Members.of(machine, gang, _ALL, f"shfl.sync.{mode}.b32")
         return members.read(machine, values, other[members.lanes])
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _shfl_idx(op: ShflIdxOp, builder: Builder) -> Step:
+@executes(ShflIdxOp)
+def _shfl_idx(machine: Machine, gang: Gang, value: Bits, lane: Bits) -> Bits:
     """As a shuffle by a constant."""
-
-    def run(machine: Machine, gang: Gang, value: Bits, lane: Bits) -> Bits:
-        members = _Members.of(machine, gang, _ALL, "shfl.sync.idx.b32")
-        other = spread(lane, gang.count).astype(np.int64) & WARP - 1
-        return members.read(machine, spread(value, gang.count), other)
-
-    return effect(op, builder, run)
+    members = _Members.of(machine, gang, _ALL, "shfl.sync.idx.b32")
+    other = spread(lane, gang.count).astype(np.int64) & WARP - 1
+    return members.read(machine, spread(value, gang.count), other)
 
 
-@runs
-def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
+@effects
+def _shuffle(op: warp.ShuffleOp) -> Effect:
     """A value that is undefined may be given, and read."""
     mode = op.mode.data
 
@@ -248,4 +239,4 @@ def _shuffle(op: warp.ShuffleOp, builder: Builder) -> Step:
             values = PartlyUndefined(a.origin, values, missing) if missing.any() else values
         return [values, inside]
 
-    return effect(op, builder, run)
+    return run

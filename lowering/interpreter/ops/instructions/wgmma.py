@@ -26,7 +26,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     wgmma_model,
 )
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, executes, runs
+from tilewright.lowering.interpreter.builder import Builder, Effect, effects, executes, runs
 from tilewright.lowering.interpreter.errors import Fault, first_of, first_place
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -266,16 +266,16 @@ def _commit(machine: Machine, gang: Gang) -> None:
     machine.shared.wgmmas.commit(gang.lanes)
 
 
-@runs(rows.WGMMA_WAIT_GROUP)
-def _wait(op: Any, builder: Builder) -> Step:
+@effects(rows.WGMMA_WAIT_GROUP)
+def _wait(op: Any) -> Effect:
     pending = op.pending.value.data
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> None:
         warpgroups(machine, gang, "wgmma.wait_group")
         machine.shared.wgmmas.wait(gang.lanes, pending)
         _settle(machine, gang)
 
-    return step
+    return run
 
 
 def _settle(machine: Machine, gang: Gang) -> None:
@@ -287,15 +287,15 @@ def _settle(machine: Machine, gang: Gang) -> None:
             gang.regs[slot] = value.settled()
 
 
-@runs(rows.FENCE_PROXY_ASYNC)
-def _fence_proxy(op: Any, builder: Builder) -> Step:
+@effects(rows.FENCE_PROXY_ASYNC)
+def _fence_proxy(op: Any) -> Effect:
     space = content(op.space) or ""
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang) -> None:
         if op.is_of_shared:
             machine.shared.fence_proxy(gang.lanes)
             machine.mbarriers.fence(gang.lanes)
         if not space.startswith("shared"):
             machine.accesses.fence_proxy(gang.lanes)
 
-    return step
+    return run

@@ -217,4 +217,4 @@ def _store(op: Any, builder: Builder) -> Step:
     def run(machine: Machine, gang: Gang, value: Bits) -> None:
         locate(gang).store(machine, gang, elements_of(words(value), element), number)
 
-    return effect(op, builder, run, stored)
+    return effect(op, builder, (run, stored))

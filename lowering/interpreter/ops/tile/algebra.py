@@ -4,7 +4,7 @@ schedulers, which give a CTA's tiles as bounds and step of a loop."""
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
 from tilewright.dialects.cute.dialect import OPS
 from tilewright.dialects.cute.int_tuple import flatten
@@ -17,9 +17,10 @@ from tilewright.dialects.cute.symbolic.scalar import Scalar, mul
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import Typed, with_dynamic_leaves
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, sized
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, effects, executes
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import constant, pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant
+from tilewright.lowering.interpreter.values import Bits
 
 
 def _typed(type_: Attribute) -> Typed:
@@ -27,20 +28,16 @@ def _typed(type_: Attribute) -> Typed:
     return type_.typed
 
 
-@runs
-def _static(op: StaticOp, builder: Builder) -> Step:
-    return constant(op, builder, LaneValue(_typed(op.result.type)))
+@computes
+def _static(op: StaticOp) -> Compute:
+    return constant(LaneValue(_typed(op.result.type)))
 
 
-@runs(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
-def _make(op: LeavesOp, builder: Builder) -> Step:
+@computes(*(op_type for op_type in OPS if issubclass(op_type, LeavesOp)))
+def _make(op: LeavesOp) -> Compute:
     type_ = _typed(op.result.type)
     widths = [leaf.width for leaf in dynamic_leaves(type_)]
-    return pure(
-        op,
-        builder,
-        lambda *values: LaneValue(with_dynamic_leaves(type_, list(map(_leaf, values, widths)))),
-    )
+    return lambda *values: LaneValue(with_dynamic_leaves(type_, list(map(_leaf, values, widths))))
 
 
 def _leaf(value: Any, width: int) -> LaneInteger:
@@ -48,18 +45,18 @@ def _leaf(value: Any, width: int) -> LaneInteger:
     return LaneInteger(sized(value.typed.value, width) if isinstance(value, LaneValue) else value)
 
 
-@runs(*(op_type for op_type in OPS if issubclass(op_type, InferredOp | CompareOp)))
-def _evaluate(op: InferredOp | CompareOp, builder: Builder) -> Step:
-    sources = builder.slots(op.operands)
-    dests = [(builder.slot(result), _width(result.type)) for result in op.results]
+@effects(*(op_type for op_type in OPS if issubclass(op_type, InferredOp | CompareOp)))
+def _evaluate(op: InferredOp | CompareOp) -> Effect:
+    widths = [_width(result.type) for result in op.results]
 
-    def step(machine: Machine, gang: Gang) -> None:
-        regs = gang.regs
-        values = op.evaluate([typed_value(regs[slot]) for slot in sources])
-        for (dest, width), value in zip(dests, values, strict=True):
-            regs[dest] = LaneValue(value) if isinstance(value, Typed) else sized(value, width)
+    def run(machine: Machine, gang: Gang, *operands: Any) -> list[Any]:
+        values = op.evaluate(list(map(typed_value, operands)))
+        return [
+            LaneValue(value) if isinstance(value, Typed) else sized(value, width)
+            for value, width in zip(values, widths, strict=True)
+        ]
 
-    return step
+    return run
 
 
 def typed_value(value: Any) -> Typed:
@@ -72,29 +69,23 @@ def _width(type_: Attribute) -> int:
     return type_.bitwidth if isinstance(type_, IntegerType) else 0
 
 
-@runs
-def _print(op: PrintOp, builder: Builder) -> Step:
-    def run(machine: Machine, gang: Gang, value: LaneValue) -> None:
-        for lane in range(gang.count):
-            machine.launch.say(f"{value.at(lane).text}\n")
-
-    return effect(op, builder, run)
+@executes(PrintOp)
+def _print(machine: Machine, gang: Gang, value: LaneValue) -> None:
+    for lane in range(gang.count):
+        machine.launch.say(f"{value.at(lane).text}\n")
 
 
-@runs
-def _bounds(op: TileSchedulerBoundsOp, builder: Builder) -> Step:
-    tiles = builder.slot(op.tiles)
-    results: tuple[SSAValue, ...] = (op.lower, op.upper, op.step)
-    dests, persistent = builder.slots(results), op.kind.data == "persistent"
+@effects
+def _bounds(op: TileSchedulerBoundsOp) -> Effect:
+    persistent = op.kind.data == "persistent"
 
-    def step(machine: Machine, gang: Gang) -> None:
+    def run(machine: Machine, gang: Gang, tiles: Any) -> list[Bits]:
         count: Scalar = 1
-        for extent in flatten(typed_value(gang.regs[tiles]).value):
+        for extent in flatten(typed_value(tiles).value):
             count = mul(count, extent)
         first = LaneInteger(machine.special("ctaid.x")[gang.lanes])
         # One that is not persistent has one tile: its step leaves the loop.
         stride: Scalar = LaneInteger(machine.special("nctaid.x")[gang.lanes])
-        for dest, value in zip(dests, (first, count, stride if persistent else count), strict=True):
-            gang.regs[dest] = sized(value, 32)
+        return [sized(value, 32) for value in (first, count, stride if persistent else count)]
 
-    return step
+    return run, op.tiles

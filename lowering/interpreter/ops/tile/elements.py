@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, siz
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, accesses, effects
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import convert_elements
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
@@ -37,30 +37,27 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import container, im
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@runs
-def _load_vec(op: LoadVecOp, builder: Builder) -> Step:
-    number = builder.number(op)
+@accesses
+def _load_vec(op: LoadVecOp, number: int) -> Effect:
 
     def run(machine: Machine, gang: Gang, source: LaneValue) -> Bits:
         # A value of its own: the tensor may be written later.
         return np.array(read(machine, gang, source.typed.value, number))
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _store_vec(op: StoreVecOp, builder: Builder) -> Step:
-    number = builder.number(op)
+@accesses
+def _store_vec(op: StoreVecOp, number: int) -> Effect:
 
     def run(machine: Machine, gang: Gang, values: Bits, dest: LaneValue) -> None:
         write(machine, gang, dest.typed.value, spread(values, gang.count), number)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _fill(op: FillOp, builder: Builder) -> Step:
-    number = builder.number(op)
+@accesses
+def _fill(op: FillOp, number: int) -> Effect:
 
     def run(machine: Machine, gang: Gang, dest: LaneValue, value: Bits) -> None:
         tensor = dest.typed.value
@@ -68,7 +65,7 @@ def _fill(op: FillOp, builder: Builder) -> Step:
         values = np.broadcast_to(column, (gang.count, tensor.modes.size()))
         write(machine, gang, tensor, values, number)
 
-    return effect(op, builder, run)
+    return run
 
 
 def _held(value: Bits, tensor: Tensor, gang: Gang) -> Bits:
@@ -80,9 +77,9 @@ def _element(tensor: Tensor, coord: Any) -> Tensor:
     return tensor.moved(image(tensor.modes, coord), Layout(1, 0))
 
 
-@runs
-def _load(op: LoadOp, builder: Builder) -> Step:
-    number, of_coordinates = builder.number(op), isinstance(op.source.type, CoordTensorType)
+@accesses
+def _load(op: LoadOp, number: int) -> Effect:
+    of_coordinates = isinstance(op.source.type, CoordTensorType)
 
     def run(machine: Machine, gang: Gang, source: LaneValue, coord: Any) -> Any:
         if of_coordinates:
@@ -90,34 +87,33 @@ def _load(op: LoadOp, builder: Builder) -> Step:
         tensor = _element(source.typed.value, typed_value(coord).value)
         return np.array(read(machine, gang, tensor, number)[:, 0])
 
-    return effect(op, builder, run, op.source, op.coord)
+    return run, op.source, op.coord
 
 
-@runs
-def _coords(op: CoordsOp, builder: Builder) -> Step:
+@effects
+def _coords(op: CoordsOp) -> Effect:
     mode = path_of(op.mode)
 
     def run(machine: Machine, gang: Gang, source: LaneValue) -> Bits:
         coordinates = [sized(at, 32) for at in coords(source.typed, mode)]
         return np.stack(np.broadcast_arrays(*coordinates), axis=1)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _store(op: StoreOp, builder: Builder) -> Step:
-    number = builder.number(op)
+@accesses
+def _store(op: StoreOp, number: int) -> Effect:
 
     def run(machine: Machine, gang: Gang, value: Bits, dest: LaneValue, coord: Any) -> None:
         tensor = _element(dest.typed.value, typed_value(coord).value)
         write(machine, gang, tensor, _held(value, tensor, gang)[:, None], number)
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _convert(op: ConvertOp, builder: Builder) -> Step:
-    number, atom = builder.number(op), op.atom
+@accesses
+def _convert(op: ConvertOp, number: int) -> Effect:
+    atom = op.atom
     assert isinstance(atom, ConvertAttr)
     compute = convert_elements(atom.data)
 
@@ -127,7 +123,7 @@ def _convert(op: ConvertOp, builder: Builder) -> Step:
         values = [read(machine, gang, given.typed.value, number) for given in (source, *random)]
         write(machine, gang, dest.typed.value, compute(*values), number)
 
-    return effect(op, builder, run)
+    return run
 
 
 # Reductions
@@ -135,9 +131,9 @@ def _convert(op: ConvertOp, builder: Builder) -> Step:
 _INSTRUCTIONS = {"add": ("add", "rn."), "max": ("max", "NaN."), "min": ("min", "NaN.")}
 
 
-@runs
-def _reduce(op: ReduceOp, builder: Builder) -> Step:
-    number, masks = builder.number(op), path_of(op.lanes)
+@accesses
+def _reduce(op: ReduceOp, number: int) -> Effect:
+    masks = path_of(op.lanes)
     instruction, modifier = _INSTRUCTIONS[op.kind.data]
 
     def run(machine: Machine, gang: Gang, source: LaneValue, dest: LaneValue) -> None:
@@ -156,7 +152,7 @@ def _reduce(op: ReduceOp, builder: Builder) -> Step:
                 combined = combine(combined, np.ascontiguousarray(other))
         write(machine, gang, reduced, combined[:, group], number)
 
-    return effect(op, builder, run, op.source, op.destination)
+    return run, op.source, op.destination
 
 
 def _by_element(values: Bits, places: Int64Array, combine: Any) -> tuple[Bits, Int64Array]:

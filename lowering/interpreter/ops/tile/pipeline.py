@@ -24,10 +24,10 @@ from tilewright.dialects.cute.types.pipeline import PipelineType
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import MBARRIER_BYTES
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_types import BoolArray
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, nothing, runs
+from tilewright.lowering.interpreter.builder import Builder, Run, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import constant, pure
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
@@ -83,7 +83,7 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     type_, dest = op.type, builder.slot(op.result)
     stages = type_.stages.data
     if type_.kind.data == "cp_async":
-        return constant(op, builder, Pipeline(stages))
+        return pure(op, builder, constant(Pipeline(stages)))
     full = -(-builder.shared_bytes // MBARRIER_BYTES) * MBARRIER_BYTES
     empty = full + stages * MBARRIER_BYTES
     builder.shared_bytes = empty + stages * MBARRIER_BYTES
@@ -105,9 +105,9 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     synchronise(op, builder, ctas)
 
 
-@runs
-def _stage(op: PipelineStageOp, builder: Builder) -> Step:
-    return pure(op, builder, Pipeline.stage)
+@computes
+def _stage(op: PipelineStageOp) -> Compute:
+    return Pipeline.stage
 
 
 def _type(op: PipelineUseOp) -> PipelineType:
@@ -120,12 +120,9 @@ def _kind(op: PipelineUseOp) -> str:
     return _type(op).kind.data
 
 
-Effect = Callable[[Machine, Gang, Pipeline, Bits], None]
-
-
-def _at_stage(op: PipelineUseOp, builder: Builder, run: Effect) -> Step:
+def _at_stage(op: PipelineUseOp, builder: Builder, run: Run) -> Step:
     """The step that runs on the pipeline and the use of an op."""
-    return effect(op, builder, run, op.pipeline, op.use)
+    return effect(op, builder, (run, op.pipeline, op.use))
 
 
 def _commit_mmas(

@@ -36,9 +36,17 @@ from tilewright.dialects.cute_nvgpu.types.copies import CopyInstructionAttr
 from tilewright.dialects.cute_nvgpu.types.shared_atoms import UmmaAtomType, WgmmaAtomType
 from tilewright.dialects.cute_nvgpu.types.universal_fma import UniversalFmaType
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import (
+    Builder,
+    Effect,
+    Run,
+    Step,
+    accesses,
+    effects,
+    runs,
+)
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import constant
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant, pure
 from tilewright.lowering.interpreter.ops.base.memref import place_in_shared
 from tilewright.lowering.interpreter.ops.instructions.cluster import remote
 from tilewright.lowering.interpreter.ops.tile import tma as tile_tma
@@ -88,11 +96,11 @@ def _alloc(op: AllocOp, builder: Builder) -> Step | None:
     width = _bytes(op, tensor)
     layout = tensor.layout if tensor.bits >= 8 else _line_of_bytes(tensor)
     offset = place_in_shared(op, builder, layout, width, tensor.align)
-    return constant(op, builder, placed(tensor, SharedBase(offset)))
+    return pure(op, builder, constant(placed(tensor, SharedBase(offset))))
 
 
-@runs
-def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
+@effects
+def _map_shared(op: MapSharedOp) -> Effect:
     def run(machine: Machine, gang: Gang, source: LaneValue, rank: Bits) -> LaneValue:
         (there,) = op.evaluate([typed_value(source), typed_value(rank)])
         assert isinstance(there, Typed)
@@ -103,7 +111,7 @@ def _map_shared(op: MapSharedOp, builder: Builder) -> Step:
         moved = Tensor(tensor.element, "dsmem", tensor.align, tensor.layout, tensor.base, place)
         return LaneValue(Typed("memref", moved))
 
-    return effect(op, builder, run, op.source, op.rank)
+    return run, op.source, op.rank
 
 
 def _line_of_bytes(tensor: Tensor) -> AnyLayout:
@@ -126,40 +134,39 @@ def _bytes(op: Operation, tensor: Tensor) -> int:
     return max(tensor.bits // 8, 1)
 
 
-def in_registers(op: Operation, builder: Builder, value: SSAValue) -> Step:
-    """The step that allocates a register tensor."""
+def in_registers(op: Operation, number: int, value: SSAValue) -> Run:
+    """Allocate a register tensor."""
     tensor = _tensor(value)
     size, dtype = tensor.modes.cosize(), np.dtype(f"uint{8 * _bytes(op, tensor)}")
-    number = builder.number(op)
 
     def run(machine: Machine, gang: Gang, *operands: Any) -> LaneValue:
         return placed(tensor, machine.registers.tensor(number, gang.lanes, size, dtype))
 
-    return effect(op, builder, run)
+    return run
 
 
-@runs
-def _alloca(op: AllocaOp | MakeFragmentLikeOp, builder: Builder) -> Step:
-    return in_registers(op, builder, op.result)
+@accesses
+def _alloca(op: AllocaOp | MakeFragmentLikeOp, number: int) -> Effect:
+    return in_registers(op, number, op.result)
 
 
-@runs
-def _make_fragment(op: MakeFragmentOp, builder: Builder) -> Step:
+@accesses
+def _make_fragment(op: MakeFragmentOp, number: int) -> Effect:
     if _tensor(op.result).space == "rmem":
-        return in_registers(op, builder, op.result)
+        return in_registers(op, number, op.result)
 
     def run(machine: Machine, gang: Gang, source: LaneValue) -> LaneValue:
         return source
 
-    return effect(op, builder, run, op.source)
+    return run, op.source
 
 
-@runs(MakeTiledMmaOp, MakeTiledCopyOp)
-def _typed_constant(op: TypedConstantOp, builder: Builder) -> Step:
+@computes(MakeTiledMmaOp, MakeTiledCopyOp)
+def _typed_constant(op: TypedConstantOp) -> Compute:
     """A value that its type says in full."""
     typed = typed_of(op.result.type)
     assert typed is not None
-    return constant(op, builder, LaneValue(typed))
+    return constant(LaneValue(typed))
 
 
 # Copies
@@ -172,11 +179,11 @@ _BY_WARPS = {
 }  # fmt: skip
 
 
-@runs
-def _copy(op: CopyOp, builder: Builder) -> Step:
+@accesses
+def _copy(op: CopyOp, number: int) -> Effect:
     if op.tiled is not None and isinstance(op.tiled.type, TmaCopyType):
-        return tile_tma.copy_step(op, builder)
-    number, instruction = builder.number(op), None
+        return tile_tma.copy_effect(op, number)
+    instruction = None
     if op.tiled is not None:
         assert isinstance(op.tiled.type, TiledCopyType)
         atom = op.tiled.type.atom
@@ -194,7 +201,7 @@ def _copy(op: CopyOp, builder: Builder) -> Step:
         tensors = source.typed.value, dest.typed.value
         copy(Copying(machine, gang, *tensors, number, instruction, chosen))
 
-    return effect(op, builder, run, op.source, op.destination, op.coords, op.limits)
+    return run, op.source, op.destination, op.coords, op.limits
 
 
 def within(coords: CoordTensor, limits: Any) -> Chosen:
@@ -208,11 +215,11 @@ def within(coords: CoordTensor, limits: Any) -> Chosen:
 # Gemms
 
 
-@runs
-def _gemm(op: GemmOp, builder: Builder) -> Step:
+@accesses
+def _gemm(op: GemmOp, number: int) -> Effect:
     assert isinstance(op.mma.type, TiledMmaType)
     atom = op.mma.type.atom
-    number, operands = builder.number(op), list[Operand](op.tensors)
+    operands = list[Operand](op.tensors)
     if not isinstance(atom, MmaAtomType | WgmmaAtomType | UmmaAtomType | UniversalFmaType):
         raise OpError(op, f"'{op.name}' of {atom} cannot be interpreted")
 
@@ -232,4 +239,4 @@ def _gemm(op: GemmOp, builder: Builder) -> Step:
         else:
             multiply_registers(machine, gang, atom.data, d, tensors, accumulate)
 
-    return effect(op, builder, run, op.d, list(op.tensors.values()), op.accumulate)
+    return run, op.d, list(op.tensors.values()), op.accumulate

@@ -26,7 +26,7 @@ from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
+from tilewright.lowering.interpreter.builder import Effect, effects
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -207,8 +207,8 @@ class _Box:
 # Steps
 
 
-@runs
-def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
+@effects
+def _make_tma_copy(op: MakeTmaCopyOp) -> Effect:
     atom, type_ = op.atom, op.copy.type
     assert isinstance(atom, TmaInstructionAttr) and isinstance(type_, TmaCopyType)
     inner, reduction = type_.box.modes[-1], atom.data.reduction
@@ -217,13 +217,12 @@ def _make_tma_copy(op: MakeTmaCopyOp, builder: Builder) -> Step:
         shape = Typed("shape", tensor.typed.value.modes.shape)
         return [LaneTmaCopy(tensor, inner, reduction), LaneValue(make_identity_tensor(shape))]
 
-    return effect(op, builder, run, op.source)
+    return run, op.source
 
 
-def copy_step(op: CopyOp, builder: Builder) -> Step:
-    """The step of a `cute.copy` by TMA."""
+def copy_effect(op: CopyOp, number: int) -> Effect:
+    """The effect of a `cute.copy` by TMA."""
     assert op.tiled is not None
-    number = builder.number(op)
 
     def run(
         machine: Machine, gang: Gang, copy: LaneTmaCopy, source: LaneValue, dest: LaneValue,
@@ -236,5 +235,4 @@ def copy_step(op: CopyOp, builder: Builder) -> Step:
             barrier = pipeline.full_barrier(use)
             load(machine, gang, copy, whence, to, barrier, mask, number)
 
-    operands = op.tiled, op.source, op.destination, op.pipeline, op.use, op.mask
-    return effect(op, builder, run, *operands)
+    return run, op.tiled, op.source, op.destination, op.pipeline, op.use, op.mask
