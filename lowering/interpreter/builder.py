@@ -72,13 +72,13 @@ Run = Callable[Concatenate[Machine, Gang, ...], Any]
 """An effect on the operands of an op, which gives the op's result, or a list of its results."""
 
 Take = Callable[[list[Any]], Any]
-"""What an effect is given, from the registers."""
+"""The value that an effect is given, from the registers."""
 
 Source = SSAValue | Sequence[SSAValue] | Callable[[Any, "Builder"], Take] | None
 """A value, the list of those of a group, what is taken for an op, and None for what it lacks."""
 
 Effect = Run | tuple[Run, *tuple[Source, ...]]
-"""What runs on the operands of an op: on all in their order, or on those behind it."""
+"""A function that runs on the operands of an op: on all in their order, or on those behind it."""
 
 
 def effect(op: Operation, builder: "Builder", said: Effect) -> Step:
