@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import body_ops
-from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -79,7 +79,7 @@ class Tile:
     address: SSAValue
     element_bytes: int
     strides: tuple[int | SSAValue, ...]
-    layout: Layout | ComposedLayout | None = None
+    layout: AnyLayout | None = None
 
     @property
     def ptx_space(self) -> str:
@@ -161,7 +161,7 @@ class Conversion(ValueNumbering):
         self._location = place
         became = rule(op, self)
         if became is not None:
-            values: list[Any] = became if isinstance(became, list) else [became]
+            values: Any = became if isinstance(became, list) else [became]
             self.values.update(zip(op.results, values, strict=True))
         self._location = outer
 

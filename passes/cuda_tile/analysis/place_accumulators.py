@@ -36,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     LANES,
 )
 from tilewright.dialects.frozen import entity
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     Pipelines,
@@ -203,7 +204,7 @@ class _AccumulatorPlace:
 
     def _span(self, block: Block) -> tuple[int, int]:
         """Where in a block their use begins and ends."""
-        order = {op: i for i, op in enumerate(block.ops)}
+        order = numbered(block.ops)
         if any(member.owner is block for member in self.members):
             return 0, len(order)  # carried by the loop
         ops = *self.products, *users(*self.members)
