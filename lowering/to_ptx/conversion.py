@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import body_ops
@@ -23,7 +23,7 @@ from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.locations import unverified
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import IN_PLACE, ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.value_numbering import ValueNumbering
@@ -159,6 +159,8 @@ class Conversion(ValueNumbering):
             self._places[key] = place
         self._location = place
         rule(op, self)
+        if IN_PLACE in op.attributes and isinstance(made := self[op.results[0]].owner, Operation):
+            made.attributes[IN_PLACE] = UnitAttr()
         self._location = outer
 
     def lower_block(self, block: Block) -> None:

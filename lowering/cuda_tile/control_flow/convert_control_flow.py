@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
+from tilewright.dialects.ptx.control_flow import COMPUTES_AGAIN
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.late_stores import (
     StoreUnderProducts,
@@ -180,16 +181,19 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: EntryLow
 
 @lowers
 def _for(op: ForOp, kernel: EntryLowering) -> None:
-    _Loop(op, kernel).lower()
+    late = kernel.late_products.by_loop.get(op)
+    if late is None or late.behind is None:
+        _Loop(op, kernel).lower()
 
 
 class _Loop:
     """A `for` by its parts."""
 
-    def __init__(self, op: ForOp, kernel: EntryLowering):
+    def __init__(self, op: ForOp, kernel: EntryLowering, behind: LateProduct | None = None):
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
-        self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
+        self._tiles = LoopTiles(op, fresh.products, kernel)
+        self._late = LateProduct.of(op, kernel, behind)
         self._hoisted = HoistedOperands(op, kernel, copies is None)
         stores = late_store_part(op, kernel)
         self._turns = stores.turns if isinstance(stores, StoreUnderProducts) else 0
@@ -202,7 +206,7 @@ class _Loop:
     def lower(self) -> None:
         """Emit the loop, and what goes with it around."""
         op, kernel, bounds = self._op, self._kernel, self._bounds
-        emitter, lower = kernel.emitter, bounds.lower
+        lower = bounds.lower
         # Memory is free of MMAs that a part takes; then those of iterations may be in flight.
         for part in sorted(self._parts, key=lambda part: isinstance(part, TensorAccumulators)):
             part.before(bounds)
@@ -211,13 +215,15 @@ class _Loop:
             passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
             self._pass(passed)
             late.carried = passed[-len(late.types) :]
-        if late is not None:
-            lower = emitter.binary("add", lower, bounds.step)
+            lower = late.second(bounds)
         self._first(bounds.at(lower), self._turns)
         for part in self._parts:
             part.after(bounds)
-        if late is not None:
-            _last_product(op, late, bounds, kernel)
+        if late is not None and late.following is not None:
+            kernel.at(late.following)
+            _Loop(late.following, kernel, late).lower()
+        elif late is not None:
+            _last_product(op, late, kernel)
 
     def _first(self, bounds: Range, turns: int) -> None:
         """Emit iterations from one on, so many of them by themselves, each where there is one: they
@@ -263,6 +269,9 @@ class _Loop:
             self._pass(begun)
         else:
             loop = scf.ForOp(bounds.number, bounds.upper, bounds.step, begun, Region(block))
+            late = self._late
+            if kernel.late_products.go_on and (late is None or late.behind is not None):
+                loop.attributes[COMPUTES_AGAIN] = UnitAttr()
             self._pass(kernel.emitter.add(loop).results)
 
     def _iterate(self, bounds: Range) -> None:
@@ -319,14 +328,15 @@ def _first_iteration(
     first = Region(emitter.block)
     _leave_body(op, outer, flushed, kernel)
     ring.place = begun
-    nothing = [PoisonOp(type_) for type_ in late.types]
-    none = Region(Block([*nothing, scf.YieldOp(*given, *nothing)]))
-    runs = emitter.compare("lt", bounds.lower, bounds.upper)
+    nothing = [PoisonOp(type_) for type_ in late.types] if late.behind is None else []
+    left = nothing if late.behind is None else late.behind.carried
+    none = Region(Block([*nothing, scf.YieldOp(*given, *left)]))
+    runs = late.begins(bounds)
     types = [*(value.type for value in given), *late.types]
     return emitter.add(scf.IfOp(runs, types, first, none)).results
 
 
-def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: EntryLowering) -> None:
+def _last_product(op: ForOp, late: LateProduct, kernel: EntryLowering) -> None:
     """Multiply what the last iteration has put off, if there was one."""
     emitter, result = kernel.emitter, op.results[late.sums.index - 1]
     kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
@@ -336,8 +346,7 @@ def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: EntryLowe
         kernel.groups.wait()
         return passed.registers([late.sums])
 
-    runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    passed.bind(emitter.either(runs, last, lambda: passed.registers([result])))
+    passed.bind(emitter.either(late.ran, last, lambda: passed.registers([result])))
 
 
 def _does_nothing(block: Block) -> bool:

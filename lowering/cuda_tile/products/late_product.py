@@ -9,7 +9,13 @@ Every sum is computed as it stands in the kernel. The loop carries the weights i
 
 Where `p v(j - 1)` has registers of its own until it is added, `q k(j + 1)` is multiplied as soon as
 it is, while threads compute the rest of p: nobody waits for scores. Behind the last iteration its
-own are computed once more, and nobody reads them.
+own are computed once more, and nobody reads them. A loop behind it that masks scores goes on with
+the weights and the scores that it has left:
+
+    for j = 1 .. k - 1:   ..
+    first iteration, if there was none
+    for j = k ..:         ..
+    behind the last:      o += p v(last)
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -45,13 +52,22 @@ class LateProduct(LoopPart):
     """A late product on its way: `weights` are the fragments of A that it is behind with, `scores`
     the accumulators of an early one, which the loop carries."""
 
-    def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering):
+    def __init__(
+        self, late: LateMultiplication, ring: Ring, kernel: EntryLowering,
+        behind: LateProduct | None,
+    ):  # fmt: skip
         self.op: Operation = late.op
         self.sums, self.ring = late.sums, ring
         self._late, self._kernel = late, kernel
         # Loops behind the first one are the end of it that masks scores, which takes registers.
-        first = next(iter(kernel.late_products.by_loop.values()))
-        self._is_long = is_added(late.op) and late is first
+        loops = kernel.late_products.by_loop
+        first = late.behind or next(iter(loops.values())) is late
+        self._is_long = is_added(late.op) and bool(first)
+        self.behind, self._more = behind, list[SSAValue]()
+        self.following = next((loop for loop, x in loops.items() if x.behind is late), None)
+        if self.following is not None:
+            more = loop_bounds(self.following, kernel)
+            self._more.append(kernel.emitter.compare("lt", more.lower, more.upper))
         self._early = late.early if self._is_long else None
         self.weights: Sequence[SSAValue] = ()
         self.scores: AccumulatorTile | None = None
@@ -60,10 +76,28 @@ class LateProduct(LoopPart):
         """The first op of the wait for it, the last one of its addition, and of the next scores."""
 
     @classmethod
-    def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
-        """That of a loop, where others copy to its stages."""
+    def of(
+        cls, loop: ForOp, kernel: EntryLowering, behind: LateProduct | None
+    ) -> LateProduct | None:
+        """That of a loop, where others copy to its stages, which goes on `behind` another one."""
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
-        return None if late is None or ring is None else cls(late, ring, kernel)
+        return None if late is None or ring is None else cls(late, ring, kernel, behind)
+
+    def begins(self, bounds: Range) -> SSAValue:
+        """True where the loop has a first iteration of its own; `ran` where there was one, in front
+        of it too."""
+        binary = self._kernel.emitter.binary
+        self.ran = runs = self._kernel.emitter.compare("lt", bounds.lower, bounds.upper)
+        if self.behind is None:
+            return runs
+        self.ran = binary("or", runs, self.behind.ran)
+        return binary("xor", self.ran, self.behind.ran)
+
+    def second(self, bounds: Range) -> SSAValue:
+        """The number of the iteration behind the first one."""
+        emitter, behind = self._kernel.emitter, self.behind
+        number = emitter.binary("add", bounds.lower, bounds.step)
+        return number if behind is None else emitter.select(behind.ran, bounds.lower, number)
 
     def start(self, bounds: Range) -> None:
         """Begin the first iteration."""
@@ -190,6 +224,8 @@ class LateProduct(LoopPart):
         emitter, bounds = self._kernel.emitter, self._bounds
         number = emitter.binary("add", bounds.number, bounds.step)
         follows = emitter.compare("lt", number, bounds.upper)
+        for more in self._more:
+            follows = emitter.binary("or", follows, more)
         return self.ring.behind(self.ring.place, follows)
 
     def _multiply_early(self, place: StagePlace) -> MmaGroup:

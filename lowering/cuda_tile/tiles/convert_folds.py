@@ -244,7 +244,7 @@ class _Reduction(Fold):
         return (
             late is not None
             and late.scores is not None
-            and len(self.kernel.late_products.by_loop) == 1
+            and sum(x.behind is None for x in self.kernel.late_products.by_loop.values()) == 1
             and isinstance(op, MaxFOp)
             and "propagate_nan" not in op.properties
             and self.commutes

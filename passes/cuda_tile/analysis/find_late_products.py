@@ -4,10 +4,12 @@ the next one multiplies."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
@@ -45,13 +47,15 @@ _LEAST_DEPTH = 64
 @frozen_entity
 class LateMultiplication:
     """A product, its layouts, what the loop carries that it adds to, and the load of B; that of the
-    product in front of it where that is computed an iteration early."""
+    product in front of it where that is computed an iteration early; the one `behind` which it goes
+    on, in the next loop, with what that has put off."""
 
     op: MmaFOp
     layouts: WarpgroupLayouts
     sums: BlockArgument
     group: LoadGroup
     early: LoadGroup | None
+    behind: LateMultiplication | None = None
 
 
 @frozen
@@ -67,6 +71,11 @@ class LateProducts:
     is_shared: bool = False
     on_time: Sequence[MmaFOp] = ()
     room: int = 0
+
+    @property
+    def go_on(self) -> bool:
+        """True where a loop goes on with what another one has left."""
+        return any(late.behind is not None for late in self.by_loop.values())
 
 
 def find_late_products(
@@ -108,10 +117,23 @@ def register_operands(entry: EntryOp, arch: Target, table: LayoutTable) -> int:
 
 
 def _by_loop(plan: Pipelines, table: LayoutTable) -> Iterator[tuple[ForOp, LateMultiplication]]:
+    before, first, made = None, None, None
     for loop, pipeline in plan.by_loop.items():
         late = None if loop is None else _late(loop, pipeline, plan, table)
-        if loop is not None and late is not None:
-            yield loop, late
+        if loop is None or late is None:
+            continue
+        if (
+            before is not None
+            and before is loop.prev_op
+            and isinstance(loop.parent_op(), ForOp)
+            and {*users(*before.results)} == {loop}
+            and [*loop.init_values] == [*before.results]
+            and first == pipeline.shape
+            and is_added(late.op)
+        ):
+            late = replace(late, behind=made)
+        before, first, made = loop, pipeline.shape, late
+        yield loop, late
 
 
 def _late(
