@@ -159,8 +159,8 @@ class Conversion(ValueNumbering):
             self._places[key] = place
         self._location = place
         rule(op, self)
-        if IN_PLACE in op.attributes and isinstance(made := self[op.results[0]].owner, Operation):
-            made.attributes[IN_PLACE] = UnitAttr()
+        if IN_PLACE in op.attributes:
+            self[op.results[0]].owner.attributes[IN_PLACE] = UnitAttr()  # type: ignore[union-attr]
         self._location = outer
 
     def lower_block(self, block: Block) -> None:

@@ -39,7 +39,6 @@ def loop_bounds(op: ForOp, kernel: EntryLowering) -> Range:
         constant_integer(step),
     )
     small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
-    small |= by == 1 and kernel.late_products.go_on
     if width == 64 and (narrow := _narrow(kernel, lower, upper, step)) is not None:
         return narrow
     if (small and not unsigned and width > 8) or width == 64:

@@ -52,52 +52,31 @@ class LateProduct(LoopPart):
     """A late product on its way: `weights` are the fragments of A that it is behind with, `scores`
     the accumulators of an early one, which the loop carries."""
 
-    def __init__(
-        self, late: LateMultiplication, ring: Ring, kernel: EntryLowering,
-        behind: LateProduct | None,
-    ):  # fmt: skip
-        self.op: Operation = late.op
-        self.sums, self.ring = late.sums, ring
-        self._late, self._kernel = late, kernel
+    def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering):
+        self.ring, self._kernel = ring, kernel
         # Loops behind the first one are the end of it that masks scores, which takes registers.
-        loops = kernel.late_products.by_loop
-        first = late.behind or next(iter(loops.values())) is late
-        self._is_long = is_added(late.op) and bool(first)
-        self.behind, self._more = behind, list[SSAValue]()
-        self.following = next((loop for loop, x in loops.items() if x.behind is late), None)
-        if self.following is not None:
-            more = loop_bounds(self.following, kernel)
-            self._more.append(kernel.emitter.compare("lt", more.lower, more.upper))
-        self._early = late.early if self._is_long else None
-        self.weights: Sequence[SSAValue] = ()
+        first = next(iter(kernel.late_products.by_loop.values()))
+        self._is_long = is_added(late.op) and late is first
+        self.ran: SSAValue | None = None
+        """True where there was an iteration, of a loop in front of it too."""
         self.scores: AccumulatorTile | None = None
         self.rescaled: SSAValue | None = None
         self._marks = list[Operation]()
         """The first op of the wait for it, the last one of its addition, and of the next scores."""
+        self.be(late)
+
+    def be(self, late: LateMultiplication) -> None:
+        """Be that of a loop: of another one, which goes on with what it has put off."""
+        self.op: Operation = late.op
+        self.sums, self._late = late.sums, late
+        self._early = late.early if self._is_long else None
+        self.weights: Sequence[SSAValue] = ()
 
     @classmethod
-    def of(
-        cls, loop: ForOp, kernel: EntryLowering, behind: LateProduct | None
-    ) -> LateProduct | None:
-        """That of a loop, where others copy to its stages, which goes on `behind` another one."""
+    def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
+        """That of a loop, where others copy to its stages."""
         late, ring = kernel.late_products.by_loop.get(loop), Rings.in_kernel(kernel).of(loop)
-        return None if late is None or ring is None else cls(late, ring, kernel, behind)
-
-    def begins(self, bounds: Range) -> SSAValue:
-        """True where the loop has a first iteration of its own; `ran` where there was one, in front
-        of it too."""
-        binary = self._kernel.emitter.binary
-        self.ran = runs = self._kernel.emitter.compare("lt", bounds.lower, bounds.upper)
-        if self.behind is None:
-            return runs
-        self.ran = binary("or", runs, self.behind.ran)
-        return binary("xor", self.ran, self.behind.ran)
-
-    def second(self, bounds: Range) -> SSAValue:
-        """The number of the iteration behind the first one."""
-        emitter, behind = self._kernel.emitter, self.behind
-        number = emitter.binary("add", bounds.lower, bounds.step)
-        return number if behind is None else emitter.select(behind.ran, bounds.lower, number)
+        return None if late is None or ring is None else cls(late, ring, kernel)
 
     def start(self, bounds: Range) -> None:
         """Begin the first iteration."""
@@ -224,8 +203,10 @@ class LateProduct(LoopPart):
         emitter, bounds = self._kernel.emitter, self._bounds
         number = emitter.binary("add", bounds.number, bounds.step)
         follows = emitter.compare("lt", number, bounds.upper)
-        for more in self._more:
-            follows = emitter.binary("or", follows, more)
+        following = self._kernel.late_products.following.get(self.op.parent_op())
+        if following is not None:
+            more = loop_bounds(following, self._kernel)
+            follows = emitter.binary("or", follows, emitter.compare("lt", more.lower, more.upper))
         return self.ring.behind(self.ring.place, follows)
 
     def _multiply_early(self, place: StagePlace) -> MmaGroup:
