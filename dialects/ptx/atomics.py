@@ -15,7 +15,7 @@ from xdsl.irdl import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.irdl import Operand, OptOperand
+    from xdsl.irdl import Operand
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ADDRESSED,
@@ -29,12 +29,12 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, RowOp, listed
-from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
+from tilewright.dialects.fields import Field, fields_op
+from tilewright.dialects.ptx.instruction import AlternativeOp, HintedOp, OffsetOp, RowOp, listed
+from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
-class _AtomicOp(RowOp):
+class _AtomicOp(HintedOp, OffsetOp, RowOp):
     """An atomic operation of some order at an address plus a constant offset in bytes."""
 
     INSTRUCTION: ClassVar[str]
@@ -42,11 +42,9 @@ class _AtomicOp(RowOp):
     if TYPE_CHECKING:
         address: Operand
         values: Sequence[SSAValue]
-        cache_hint: OptOperand
 
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
     semantics = opt_prop_def(StringAttr, StringAttr("acq_rel.gpu"))
 
     @property
@@ -103,7 +101,6 @@ class AtomOp(AlternativeOp, _AtomicOp):
     values = var_operand_def(RegType)
     predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(RegType)
-    cache_hint = opt_operand_def(B64)
     result = result_def(RegType)
 
     assembly_format = (
@@ -133,7 +130,6 @@ class RedOp(_AtomicOp):
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(PRED)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"

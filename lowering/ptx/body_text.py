@@ -19,7 +19,6 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.control_flow import (
     GUARDED,
-    PARAMETER_TYPES,
     TENSORMAP,
     BraOp,
     CondBraOp,
@@ -49,17 +48,13 @@ _HALVES = re.compile(r"\{[^{},]+, [^{},]+\}")
 
 
 def parameter(type_: str, name: str) -> str:
-    """The declaration of a parameter: of bytes where it is no scalar."""
-    if type_ in PARAMETER_TYPES and type_ != TENSORMAP:
-        return f".param .{type_} {name}"
-    size, align = parameter_layout(type_)
-    return f".param .align {align} .b8 {name}[{size}]"
-
-
-def variable(type_: str, name: str) -> str:
-    """The declaration of a variable in which a value is passed to a function, or by it."""
+    """The declaration of a parameter, or of a variable in which a value is passed to a function, or
+    by it: of bytes where it is no scalar."""
     kind, *_ = type_.split()
-    return f".param .{kind} {name}" if "_" not in kind else parameter(kind, name)
+    if kind != TENSORMAP and "_" not in kind:
+        return f".param .{kind} {name}"
+    size, align = parameter_layout(kind)
+    return f".param .align {align} .b8 {name}[{size}]"
 
 
 class BodyText:
@@ -288,7 +283,7 @@ class BodyText:
         )
         kinds = (*function.parameters, *function.returns)
         declared = "".join(
-            f" {variable(kind.data, place)};"
+            f" {parameter(kind.data, place)};"
             for kind, place in zip(kinds, (*given, *returned), strict=True)
         )
         self.line(f"{{{declared}", op)
@@ -297,7 +292,7 @@ class BodyText:
             address, *arguments = arguments
             name, prototype = self.register(address), ", called"
             results, inputs = (
-                ", ".join(variable(kind.data, "_") for kind in some)
+                ", ".join(parameter(kind.data, "_") for kind in some)
                 for some in (function.returns, function.parameters)
             )
             self.line(f"called: .callprototype ({results}) _ ({inputs});")

@@ -187,14 +187,12 @@ class Flow:
         elif name == "bra":
             self._branches.append((part, statement.text, scope))
             self._end(statement, scope)
-        elif name in ("ret", "exit"):
+        elif name in _FLOW:
+            self._end(statement, scope)
             if statement.guard:
                 exit = BodyPart(ending=(statement._replace(guard=""), scope))
                 part.then = exit.block
-                self._end(statement, scope)
                 self.parts.insert(-1, exit)
-                return
-            self._end(statement, scope)
         elif statement.guard and not _takes_predicate(statement.name):
             self._under(statement, scope)
         else:
@@ -211,29 +209,17 @@ class Flow:
 
     def _under(self, statement: PtxStatement, scope: Names) -> None:
         """Add an instruction to a block that is gone through where its guard holds, after those of
-        the same guard right before it."""
-        plain, guard = statement._replace(guard=""), statement.guard.replace(" ", "")
-        if self._guarded is not None:
-            before, where, inside, after = self._guarded
-            if (
-                (before, where) == (guard, scope)
-                and self.parts[-1] is after
-                and not after.statements
-            ):
-                inside.statements.append((plain, scope))
-                self._keep_guard(guard, plain)
-                return
-        part, inside, after = self.parts[-1], BodyPart(), BodyPart()
-        part.ending, part.then, part.following = (statement, scope), inside.block, after.block
-        inside.following = after.block
-        self.parts += (inside, after)
-        self._guarded = guard, scope, inside, after
-        inside.statements.append((plain, scope))
-        self._keep_guard(guard, plain)
-
-    def _keep_guard(self, guard: str, plain: PtxStatement) -> None:
-        """The block is closed where an instruction may write its guard."""
-        if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
+        the same guard right before it, none of which may write that."""
+        part, guard = self.parts[-1], statement.guard.replace(" ", "")
+        before, where, inside, after = self._guarded or ("", scope, part, part)
+        if (before, where) != (guard, scope) or after.statements:
+            inside, after = BodyPart(), BodyPart()
+            part.ending, part.then, part.following = (statement, scope), inside.block, after.block
+            inside.following = after.block
+            self.parts += (inside, after)
+            self._guarded = guard, scope, inside, after
+        inside.statements.append((statement._replace(guard=""), scope))
+        if guard.lstrip("!") in NAMES.findall(statement.text.partition(",")[0]):
             self._guarded = None
 
 

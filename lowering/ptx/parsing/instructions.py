@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Ve
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CTA_GROUPS
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.carry import CarryOp
@@ -188,7 +189,7 @@ def _by_mnemonic() -> dict[str, list[type[RowOp]]]:
     ops: dict[str, list[type[RowOp]]] = {}
     for op in sorted(PTX.operations, key=_OF_REGISTERS.__contains__):
         if issubclass(op, RowOp) and not issubclass(op, registers.MoveOp | ScalarOp):
-            for row in vars(op).get("ROWS", ()):
+            for row in op.ROWS:
                 for mnemonic in getattr(row, "mnemonics", ()):
                     if op in _OF_REGISTERS or mnemonic not in ops:
                         ops.setdefault(mnemonic, []).append(op)
@@ -221,17 +222,18 @@ def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribu
         ".".join(words[i:j]) for i in range(1, len(words)) for j in range(i + 1, len(words) + 1)
     ]
     runs.append(mnemonic)
-    choices: list[list[tuple[str, Attribute | None]]] = []
+    choices: dict[str, Sequence[Attribute | None]] = {}
     for name, field in op.get_irdl_definition().properties.items():
-        bases = set(field.constr.get_bases() or ())
+        bases = field.constr.get_bases() or ()
         if StringAttr in bases:
-            choices.append([(name, None), *((name, StringAttr(run)) for run in runs)])
+            choices[name] = None, *map(StringAttr, runs)
         elif UnitAttr in bases:
-            choices.append([(name, None), (name, UnitAttr())])
+            choices[name] = None, UnitAttr()
         elif name == "cta_group":
-            choices.append([(name, number(group)) for group in (1, 2)])
-    for chosen in product(*choices):
-        yield {name: attribute for name, attribute in chosen if attribute is not None}
+            choices[name] = [*map(number, CTA_GROUPS)]
+    for chosen in product(*choices.values()):
+        said = zip(choices, chosen, strict=True)
+        yield {name: attribute for name, attribute in said if attribute is not None}
 
 
 _OF_EITHER_KIND = (ShflSyncOp, AccessOp)

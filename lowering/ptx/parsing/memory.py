@@ -86,13 +86,10 @@ def _access(mnemonic: str) -> ReadingRule | None:
     cache = ".".join(word for word in words if word in CACHING)
     semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
     op = OPS[name]
-    properties = {"space": space, "access": access, "semantics": semantics}
+    properties = {"space": space, "access": access, "semantics": semantics, "cache": cache or None}
     forms = op.ROW.operands(ACCESS_TYPES[access], count)
-    if cache:
-        properties["cache"] = cache
-        forms = (
-            (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
-        )
+    if "L2::cache_hint" in cache:
+        forms = *forms, Choice("cache-policy", optional=True)
     rule = by_fields(op, properties, forms)
     if space == "param":
         read = _parameter if name == "ld" else _argument

@@ -6,6 +6,7 @@ import re
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import HALVES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
@@ -62,11 +63,11 @@ def _packed(reader: Reader, names: list[str], type_: str) -> SSAValue:
     """Registers side by side in one of a type, the lowest first."""
     if len(names) > 2:
         half = len(names) // 2
-        low, high = (_packed(reader, part, _HALF[type_]) for part in (names[:half], names[half:]))
+        low, high = (_packed(reader, part, HALVES[type_]) for part in (names[:half], names[half:]))
     elif type_ == "b16" and (known := [constant_bits(name, "b8") for name in names]) != [None] * 2:
         return _byte(reader, names, known)
     else:
-        low, high = (reader.take(name, _HALF[type_]) for name in names)
+        low, high = (reader.take(name, HALVES[type_]) for name in names)
     return reader.result(registers.PackOp(low, high))
 
 
@@ -118,9 +119,6 @@ def _shuffle(mnemonic: str) -> ReadingRule | None:
 
 _SHUFFLE = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _EVERY = 0xFFFFFFFF
-
-
-_HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
 
 
 def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:

@@ -284,6 +284,16 @@ def test_volatile_accesses_of_local_memory_are_plain_ones() -> None:
     assert "st.relaxed.sys.global.b32" in again
 
 
+def test_a_form_with_colons_is_quoted_in_ir() -> None:
+    line = "cvt.rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2 %r1, h, 0x7f80;"
+    text = kernel(f".reg .b16 h;\nld.b16 h, [%rd1];\n{line}\nst.b32 [%rd1], %r1;\n")
+    module = parse_module(text.replace("sm_80", "sm_100a"))
+    assert 'ptx.cvt "rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2" ' in str(module)
+    assert "cvt.rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2 %r1, %h1, " in module_text(
+        parse_module(str(module))
+    )
+
+
 def test_registers_become_arguments_where_ways_meet() -> None:
     module = parse_module(
         kernel(
