@@ -15,6 +15,8 @@ from tilewright.dialects.ancestors import ancestors, descendants, enclosing
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.gpu import FunctionOp
+from tilewright.dialects.insertion import insert_before
 from tilewright.dialects.ptx import functions
 from tilewright.dialects.ptx.calls import TrapOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
@@ -26,7 +28,7 @@ from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.dialects.ptx.types import B64
 from tilewright.source.diagnostic import OpError
 
-Function = func.FuncOp | gpu.FuncOp | functions.FuncOp
+Function = FunctionOp | functions.FuncOp
 Call = func.CallOp | functions.CallOp
 _RETURNS = (func.ReturnOp, gpu.ReturnOp, functions.RetOp)
 
@@ -146,7 +148,7 @@ def _free_stack(body: Region) -> None:
     for block in body.blocks:
         if isinstance(last := block.last_op, _RETURNS):
             restored = StackrestoreOp(form="u64", top=top.result)
-            Rewriter.insert_op(restored, InsertPoint.before(last))
+            insert_before(restored, last)
 
 
 def _inline(call: Call, path: tuple[Function, ...]) -> None:

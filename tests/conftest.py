@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from inspect import unwrap
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
 
-from tilewright import levels
+from tilewright import levels, pipeline
 from tilewright.launch.ptxas import PtxasReport, assemble, find_ptxas
 
 # Examples are drawn anew each time, so that runs add up. `make conformance` draws many at once.
@@ -77,6 +78,15 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def verified_kernels() -> Generator[None]:
+    """The kernels that Tile IR is compiled to are verified, in every test."""
+    first, *others = pipeline.PIPELINE
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "PIPELINE", (replace(first, verified=True), *others))
+        yield
+
+
 @pytest.fixture
 def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch]:
     """pytest's, after each of whose patches `interpret` lowers a text anew."""
@@ -84,11 +94,15 @@ def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> Generator[pytest.MonkeyPatch
 
     def setattr(*args: Any, **options: Any) -> None:
         patch(*args, **options)
+        forget()
+
+    def forget() -> None:
         levels._read.cache_clear()
+        levels._compiled.clear()
 
     monkeypatch.setattr = setattr  # type: ignore[method-assign]
     yield monkeypatch
-    levels._read.cache_clear()
+    forget()
 
 
 @pytest.fixture

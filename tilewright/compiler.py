@@ -23,6 +23,7 @@ from tilewright.ir_dump import IRDump
 from tilewright.kernel import Kernel
 from tilewright.launch import ptxas
 from tilewright.launch.kernel import Entry
+from tilewright.levels import keep_compiled
 from tilewright.lowering.ptx.kept import kept_facts
 from tilewright.lowering.ptx.text import module_text
 from tilewright.passes.check_hazards import Unproven
@@ -150,7 +151,10 @@ def compile(
     entries = [
         Entry.of(op, arguments.get(op.sym_name.data) or kernel_parameters(op)) for op in lowered
     ]
-    module.erase(safe_erase=False)
+    if own or isinstance(module_or_text, ModuleOp):
+        module.erase(safe_erase=False)
+    else:
+        keep_compiled((module_or_text, name, accuracy, ()), chip.name, module)
     report = _assembled(text, arch, name) if assemble else None
     told = (*seen, *remarks, *(() if report is None else _costs(report)))
     return Kernel(text, tuple(entries), arch, told, (module_or_text, name, list))

@@ -228,7 +228,7 @@ def _interpret(
         settings["arch"] = settings["arch"] or DEFAULT_ARCH
         entry = find_entry(module, kernel, name)
         settings["parameters"] = entry_parameters(entry, settings["args"])
-        module, _ = levels.at("tile", settings["arch"])
+        module, _ = levels.at("ptx" if level == "ptx" else "tile", settings["arch"])
         entry = find_kernel(module, kernel, name)
         block = cast("Extents", known_extents(entry, "gpu.known_block_size"))
     elif is_tile_ir(module):

@@ -31,19 +31,25 @@ Level = Literal["program", "tile", "atom", "ptx"]
 
 @dataclass(frozen=True)
 class ModuleLevels:
-    """A verified module, its text where there is one, and what it was lowered to: kernels run again
-    and again, at each level and on other arguments."""
+    """A verified module, its text where there is one, what it was read from, and what it was
+    lowered to: kernels run again and again, at each level and on other arguments."""
 
     module: ModuleOp
     source: str | None
     name: str
+    read: Hashable = None
     _lowered: dict[Hashable, tuple[ModuleOp, str]] = factory(dict)
 
     def at(self, level: Level, arch: str | None) -> tuple[ModuleOp, str]:
         """The module at a level below its own, and its chip. Raises CompileError."""
         key = level, arch, pipeline.PIPELINE
         if key not in self._lowered:
-            programs = level != "tile" and is_tile_ir(self.module)
+            chip = None if level != "ptx" or arch is None else target(arch).name
+            compiled = _compiled.pop((self.read, chip, pipeline.PIPELINE), None)
+            if compiled is not None and chip is not None:
+                self._lowered[key] = compiled, chip
+                return compiled, chip
+            programs = level == "atom" and is_tile_ir(self.module)
             module = (self.at("tile", arch)[0] if programs else self.module).clone()
             self._lowered[key] = module, self._lower(module, level, arch)
         return self._lowered[key]
@@ -63,6 +69,19 @@ class ModuleLevels:
         return chip
 
 
+_compiled: dict[Hashable, ModuleOp] = {}
+"""The module that was compiled last, by what it was read from, its chip and the pipeline: who runs
+it lowers nothing."""
+
+
+def keep_compiled(read: Hashable, chip: str, module: ModuleOp) -> None:
+    """Keep what was compiled until something else is."""
+    for key in [*_compiled]:
+        if (before := _compiled.pop(key, None)) is not None:
+            before.erase(safe_erase=False)
+    _compiled[read, chip, pipeline.PIPELINE] = module
+
+
 @deep_recursion()
 def levels_of(
     module_or_text: ModuleOp | str | bytes, name: str, accuracy: Accuracy = "libdevice",
@@ -79,7 +98,8 @@ def _made(
 ) -> ModuleLevels:  # fmt: skip
     module, source = verified(module_or_text, name, negative)
     set_accuracy(module, accuracy)
-    return ModuleLevels(module, source, name)
+    read = module_or_text, name, accuracy, negative
+    return ModuleLevels(module, source, name, None if isinstance(read[0], ModuleOp) else read)
 
 
 _read = lru_cache(maxsize=8)(_made)

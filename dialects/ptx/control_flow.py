@@ -91,8 +91,8 @@ EXPLICIT_CLUSTER = "ptx.explicitcluster"
 11.7.2."""
 
 GUARDED = "ptx.guarded"
-"""The attribute of a branch whose first block is instructions under its predicate, as the text that
-it was read from has them."""
+"""The attribute of a branch, and of an `scf.if`, whose first block is instructions under its
+predicate, as a text has them that it was read from."""
 
 COMPUTES_LATE = "cuda_tile.computes_late"
 """The attribute of a kernel whose instructions are computed right in front of what needs them: one
@@ -104,6 +104,10 @@ BLOCK_CTAS = "cuda_tile.block_ctas"
 BY_WARPS = "ptx.by_warps"
 """The attribute of an `scf.if` whose first region a warp executes where the condition holds in all
 of its threads, in front of which they are together; either gives what the other would there."""
+
+COMPUTES_AGAIN = "ptx.computes_again"
+"""The attribute of an `scf.for` whose iterations compute again what does not change in them: no
+registers are left to hold it."""
 
 TAKES_BLOCKS = "cuda_tile.takes_blocks"
 """The attribute of a kernel whose CTAs take blocks of its callers' grid in turn, "alike" or

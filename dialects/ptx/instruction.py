@@ -325,7 +325,7 @@ def parse_form(
 ) -> tuple[str, Sequence[SSAValue]]:
     """The form that an op's text begins with, and its operands, of the types of that form."""
     start = parser.pos
-    if (form := parser.parse_identifier()) not in forms:
+    if (form := parser.parse_optional_str_literal() or parser.parse_identifier()) not in forms:
         parser.raise_error(
             f"'{op.name}' expected a form of {', '.join(forms)}, got {form}", start, parser.pos
         )
@@ -386,7 +386,8 @@ class ScalarOp(PureOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.form.data} ")
+        form = self.form.data
+        printer.print_string(f' "{form}" ' if ":" in form else f" {form} ")
         printer.print_list(self.inputs, printer.print_operand)
         printer.print_op_attributes(self.attributes)
 

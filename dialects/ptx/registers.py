@@ -58,12 +58,13 @@ VARYING = {**TIMES, **{name: kind for name, (kind, _) in OF_LAUNCH.items()}}
 NAMED = "ptx.named"
 """The attribute of an op whose result is its operand's register in the text that it was read from:
 bits of either kind, or the low half of an address of 64 bits; of a constant that is in a register
-there; of an `add` of an address and a constant that stand as `[a+8]` there."""
+there; of an `add` of an address and a constant that stand as `[a+8]` there; of the address of a
+variable that stands as `[s+8]`."""
 
 
 IN_PLACE = "ptx.in_place"
-"""The attribute of an op whose result takes the register of an operand in such a text: ptxas may
-allocate those of a wgmma otherwise where it does not."""
+"""The attribute of an op whose result takes the register of an operand, as in such a text, or where
+that is one of a wgmma: ptxas allocates it otherwise, or spills, where it does not."""
 
 
 class NameOp(PureOp):

@@ -14,6 +14,9 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 ONE_INSTRUCTION = "ptx.one_instruction"
 """The attribute of such ops. Of the last it is how many there are and the instruction, with `%0` on
 for the values that they read of no other of them, and `=0` on for the result of the op there."""
+PARAMETER_LOAD, PARAMETER_ADDRESS = "ld.param.", "mov.b64 "
+"""The beginnings of those that load a parameter, and of the move of the address of one: it stands
+in them by its name."""
 _PLACE = re.compile(r"([%=])(\d+)")
 
 
@@ -23,6 +26,12 @@ class OneInstruction(NamedTuple):
     ops: Sequence[Operation]
     text: str
     values: Mapping[str, SSAValue]
+
+    @property
+    def parameter(self) -> SSAValue | None:
+        """The parameter that it is of."""
+        of_one = self.text.startswith((PARAMETER_LOAD, PARAMETER_ADDRESS))
+        return self.values["%0"] if of_one else None
 
     @property
     def requirement(self) -> Requirement:

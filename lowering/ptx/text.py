@@ -126,7 +126,7 @@ class KernelText(BodyText):
             self._parameter_names,
             strict=True,
         ):
-            if argument.first_use is None:
+            if self.is_in_place(argument, name):
                 continue
             register = self.register(argument)
             # What converts a map's address itself, or loads from it, has it of that space.

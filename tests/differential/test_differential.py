@@ -19,12 +19,12 @@ import tilewright as tw
 
 COUNTS = {
     "scalars": 10, "vectors": 6, "blocks": 8, "functions": 8, "tiled_copies": 9, "matrices": 1,
-    "tma": 4, "reductions": 8, "views": 14, "view_tensor_memory": 4, "view_warpgroups": 4,
+    "tma": 4, "reductions": 8, "views": 14, "view_tensor_memory": 4, "view_warpgroups": 3,
     "register_mmas": 10, "warp_gemms": 6,
     "warpgroup_gemms": 2, "wgmmas": 3, "ummas": 1, "wgmma_orders": 6, "tcgen05_orders": 4,
     "shared_orders": 8, "tmem_lifetimes": 4,
-    "tiles": 3, "tile_gemms": 1, "tile_attention": 1, "tile_products": 2, "tile_scaled": 1,
-    "tile_rows": 2, "tile_shared": 4, "tile_poison": 6, "tile_memory": 4, "triton_accesses": 20,
+    "tiles": 2, "tile_gemms": 1, "tile_attention": 1, "tile_products": 1, "tile_scaled": 1,
+    "tile_rows": 2, "tile_shared": 4, "tile_poison": 6, "tile_memory": 2, "triton_accesses": 10,
 }  # fmt: skip
 
 

@@ -119,8 +119,9 @@ class Gang:
     def part(self, chosen: BoolArray, live: Iterable[int]) -> Gang:
         """The threads that are chosen, with the registers that are `live`."""
         lanes = np.flatnonzero(chosen)
-        kept = {slot: take(self.regs[slot], lanes) for slot in live}
-        regs = [kept.get(slot) for slot in range(len(self.regs))]
+        regs: list[Any] = [None] * len(self.regs)
+        for slot in live:
+            regs[slot] = take(self.regs[slot], lanes)
         awaited = None if self.awaited is None else self.awaited.take(lanes)
         return Gang(self.lanes[lanes], regs, self.block, set(self.unfenced), awaited)
 
@@ -285,10 +286,9 @@ class Machine:
             lanes = np.concatenate([result.lanes, other.lanes])
             order = np.argsort(lanes)
             counts = (result.count, other.count)
-            regs = [
-                joined(a, b, counts, order) if slot in live else None
-                for slot, (a, b) in enumerate(zip(result.regs, other.regs, strict=True))
-            ]
+            regs: list[Any] = [None] * len(result.regs)
+            for slot in live:
+                regs[slot] = joined(result.regs[slot], other.regs[slot], counts, order)
             result = Gang(lanes[order], regs, result.block, result.unfenced | other.unfenced)
         return result
 

@@ -28,7 +28,7 @@ from tilewright.lowering.interpreter.machine.schedule import Schedule
 from tilewright.lowering.interpreter.machine.shared_memory import SharedMemory
 from tilewright.lowering.interpreter.machine.special_registers import WARP
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.values import Bits, Lanes
+from tilewright.lowering.interpreter.values import Bits, Lanes, distinct
 
 
 @entity
@@ -384,10 +384,11 @@ class Mbarriers:
 
     def ready(self, places: Int64Array, parity: Int64Array, cluster: BoolArray) -> BoolArray:
         """True for threads whose phase is complete: [threads]; of no mbarrier that has ended."""
-        waited, index = np.unique(places, return_inverse=True)
-        barriers = map(self._at.get, waited.tolist())
-        parities = [-1 if one is None else (one.phase + 1) % 2 for one in barriers]
-        return np.array(parities)[index] == parity
+        ready = np.zeros(len(places), dtype=bool)
+        for place in distinct(places):
+            if (barrier := self._at.get(place)) is not None:
+                ready |= (places == place) & (parity == (barrier.phase + 1) % 2)
+        return ready
 
     def resume(
         self, lanes: Lanes, places: Int64Array, parity: Int64Array, cluster: BoolArray

@@ -233,7 +233,7 @@ class TensorMemory:
         for stream in self._by_number:
             if (read := stream.reads.get(cta)) is not None:
                 verbs = verb, "reads"
-                self._check(stream, read.epochs[cells], read.ops[cells], access, verbs)
+                self._check(stream, read.epochs, read.ops, cells, access, verbs)
 
     def _check_written(
         self, memory: CtaCells, cells: Cells, access: TensorAccess, verb: str
@@ -242,24 +242,27 @@ class TensorMemory:
         numbers = distinct(writers)
         for number in numbers:
             if number:
-                of = writers == number if len(numbers) > 1 else slice(None)
-                self._check(self._by_number[number - 1], memory.written[cells][of],
-                            memory.write_op[cells][of], access, (verb, "writes"))  # fmt: skip
+                own = cells[writers == number] if len(numbers) > 1 else cells
+                stream, verbs = self._by_number[number - 1], (verb, "writes")
+                self._check(stream, memory.written, memory.write_op, own, access, verbs)
 
     def _check(
         self,
         stream: Stream,
         epochs: Int32Array,
         ops: Int32Array,
+        cells: Cells,
         access: TensorAccess,
         verbs: tuple[str, str],
     ) -> None:
-        """Raise Fault unless what a stream did in these epochs, by these ops, is over."""
+        """Raise Fault unless what a stream did at cells, in their epochs by their ops, is over."""
         columns = self.clocks.columns(stream.lane, whole_warp=not stream.asynchronous)
         warp = access.stream.warp
+        epochs = epochs[cells]
         late = epochs > stream.complete(warp, access.known, columns)
         if not late.any():
             return
+        ops = ops[cells]
         for op in distinct(ops[late]):
             epoch = int(epochs[late & (ops == op)].max())
             if not self._pipelined(stream, epoch, op, access, columns, verbs):

@@ -55,7 +55,7 @@ class BodyPart:
 def waits(statements: Sequence[PtxStatement]) -> Iterable[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
     instruction with the result `_`, as `ptx.mbarrier.try_wait.parity` is, or `_.bra` if two are in
-    it, behind its label where others go there."""
+    it, between its labels where others go there."""
     if not any(name.startswith(_TRY_WAIT) for name in {one.name for one in statements}):
         return statements
     return _waits(statements)
@@ -76,6 +76,8 @@ def _waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
                 dest = "_" if length == 3 else f"_.{loop[2].name}"
                 yield asked._replace(text=f"{dest},{asked.text.partition(',')[2]}")
                 place += length
+                if length == 5 and ways[loop[4].text] > 0:
+                    yield loop[4]
                 continue
         yield statement
         place += 1
@@ -93,7 +95,7 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
     if guards[0] == (f"!{done}", "bra", label):
         return 3
     if len(loop) == 5 and guards[:2] == [(done, "bra", loop[4].text), ("", "bra", label)]:
-        return 4
+        return 5
     return None
 
 

@@ -66,10 +66,12 @@ class FunctionReading(KernelReading):
         first, given = flow.parts[0].block, dict[Variable, SSAValue]()
         for part in parts_of(op.parameters):
             known = self._scope.find(callee.inputs[part.variable]["name"])
+            argument = first.insert_arg(part.register, len(first.args))
             if isinstance(known, Symbol):
+                known.value = None if callee.inputs[part.variable]["size"] else argument
                 known = known.part(part.offset, part.register.kind.data, part.width)
             assert known is not None
-            given[known] = first.insert_arg(part.register, len(first.args))
+            given[known] = argument
         region, reader = self._read(flow.parts, self._scope, given)
         if reader.local.end:
             op.local, op.local_align = number(reader.local.end), number(reader.local.align)

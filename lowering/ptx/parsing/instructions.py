@@ -4,6 +4,7 @@ A mnemonic has a rule, made once: the op that it is of, with the properties that
 the operands by the same forms and fields that the op is printed by.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -31,10 +32,14 @@ from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp
 from tilewright.dialects.ptx.shuffle import ShflSyncOp
 from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp, RegisterVoteOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
-from tilewright.dialects.ptx.types import reg
-from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
+from tilewright.dialects.ptx.types import B32, reg
+from tilewright.dialects.ptx.warp_specialization import ElectLaneOp, ElectMembersOp
+from tilewright.lowering.ptx.one_instruction import mark
+from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
+from tilewright.lowering.ptx.parsing.statements import NAME, NAMES
 
 Maker = Callable[[str], "ReadingRule | None"]
 _RULES: dict[str, Maker] = {}
@@ -172,7 +177,7 @@ OPS: Mapping[str, Any] = {op.name.removeprefix("ptx."): op for op in PTX.operati
 """The ops, by their names behind the dialect's."""
 
 _OF_REGISTERS = (
-    CountedOp, CountedArrivalOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
+    CountedOp, CountedArrivalOp, ElectLaneOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
     RegisterVoteOp,
 )  # fmt: skip
 """The ops that take in registers what others of their mnemonics know as numbers."""
@@ -280,6 +285,7 @@ class _OpFields:
             self.general.read(reader, text)
             return
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
+        before = reader.block.last_op
         for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             if operand.kind == "sink" and isinstance(form, Vector | Wide):
                 operand = replace(operand, kind="vector", items=(operand,) * form.count)
@@ -290,9 +296,22 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
+        held = [] if given else self._held(reader, written)
+        if held and not _is_of_registers(reader, text):
+            held = []
+        for name in held:
+            reader.result(registers.MovOp(reader.take(name, "b32"), B32))
         made = reader.add(self.op.of_fields(**fields))
+        if held:
+            as_written(reader, before, made.mnemonic, text, {})
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
+
+    def _held(self, reader: Reader, written: Sequence[Written]) -> Sequence[str]:
+        """The registers that hold the numbers which the op knows."""
+        given = zip(self.fits[len(written)], written, strict=True)
+        names = [part.text for (_, (name, *_), _), part in given if name in self.known]
+        return [name for name in names if isinstance(reader.scope.find(name), Variable)]
 
     def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
         """True where what the op has as numbers is known."""
@@ -327,6 +346,30 @@ class _OpFields:
         elif name in self.known or not _stands_for(reader, name, part):
             wanted = "an integer" if name in self.known else name
             raise reader.fail(f"expected {wanted} here, got {part.text}")
+
+
+def _is_of_registers(reader: Reader, operands: str) -> bool:
+    """True for operands without variables in memory, and without vectors."""
+    named = map(reader.scope.find, NAMES.findall(operands))
+    return "{" not in operands and not any(isinstance(one, Symbol) for one in named)
+
+
+def as_written(
+    reader: Reader, before: Operation | None, mnemonic: str, operands: str,
+    results: dict[str, Value],
+) -> None:  # fmt: skip
+    """Let the ops behind one be written as the instruction of the text, on its registers: those of
+    `results`, which come first, hold these."""
+    if not _is_of_registers(reader, operands):
+        return
+    find = reader.scope.find
+    named = [name for name in NAMES.findall(operands) if isinstance(find(name), Variable)]
+    values = [results.pop(name, None) or reader.value(name) for name in named]
+    words = re.sub(NAME, lambda name: "{}" if name[0] in named else name[0], operands)
+    if reader.guard is not None:
+        values, mnemonic = [reader.guard, *values], f"@{{}} {mnemonic}"
+    alone = [one.value(reader.block) if isinstance(one, ListedRegister) else one for one in values]
+    mark(reader.block, before, f"{mnemonic} {words}", alone)
 
 
 def by_fields(
@@ -389,7 +432,7 @@ def _stands_for(reader: Reader, word: str, part: Written) -> bool:
     """True where an operand that no field is of is the one that the op has there, or a register for
     what it does not give."""
     if word == "_" or part.kind == "sink":
-        return part.kind == "sink" or reader.sink(part.text)
+        return part.kind == "sink"
     if (value := reader.number(part)) is None:
         return word == part.text
     return (value - int(word, 0)) % (1 << 32) == 0

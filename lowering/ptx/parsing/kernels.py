@@ -250,7 +250,7 @@ class KernelReading:
             condition = conditions[part]
             condition = condition and ssa.settled.get(condition, condition)
             part.block.add_op(self._terminator(part, ends[part], condition))
-        reader.check_unread()
+        reader.finish()
         return Region([part.block for part in parts if part in ends]), reader
 
     def _choose_kinds(self, order: Sequence[BodyPart]) -> None:

@@ -44,9 +44,11 @@ from tilewright.dialects.ptx import (
     scalars,
 )
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import ConstOp, MovOp
+from tilewright.lowering.ptx.one_instruction import PARAMETER_LOAD, mark
 from tilewright.lowering.ptx.parsing.instructions import (
     OPS,
+    as_written,
     by_fields,
     composes,
     pieces,
@@ -93,22 +95,41 @@ def _access(mnemonic: str) -> ReadingRule | None:
     if space == "param":
         read = _parameter if name == "ld" else _argument
         rule = ReadingRule(partial(read, rule))
+    elif name == "ld":
+        rule = dataclasses.replace(rule, read=partial(_load, rule, mnemonic))
     return resizing(rule, type_)
 
 
+def _load(load: ReadingRule, mnemonic: str, reader: Reader, operands: str) -> None:
+    """A load, with what makes a narrow number wide."""
+    before = reader.block.last_op
+    load.read(reader, operands)
+    if not isinstance(reader.block.last_op, data_movement.LdOp):
+        as_written(reader, before, mnemonic, operands, {})
+
+
 def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
-    """A parameter's value, or some of its bytes."""
+    """A parameter's value, or some of its bytes: where it is one register's, a load of it."""
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text) if source.items else None
-    if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, _whole(reader, symbol, source))
-    elif isinstance(symbol, Symbol) and symbol.value is None:
-        width = int(reader.resizes[1:])
-        for place, name in enumerate(words_of(dest)):
-            start = source.value + place * width // 8
-            reader.give(name, stored_bits(reader, symbol, start, width))
-    else:
+    if not isinstance(symbol, Symbol) or (symbol.value and symbol.size and not symbol.parts):
         load.read(reader, operands)
+        return
+    before, width = reader.block.last_op, int(reader.resizes[1:])
+    for place, name in enumerate(words_of(dest)):
+        start = source.value + place * width // 8
+        value = (
+            _whole(reader, symbol, source)
+            if symbol.size is None
+            else stored_bits(reader, symbol, start, width)
+        )
+        if value is symbol.value and width > 8:
+            value = reader.result(MovOp(value, value.type))
+        reader.give(name, value)
+    made = reader.block.last_op
+    if symbol.value is not None and made is not None and made is not before:
+        text = f"{PARAMETER_LOAD}{reader.resizes} {{}}, [{{}}]"
+        mark(reader.block, before, text, (made.results[0], symbol.value))
 
 
 def _whole(reader: Reader, symbol: Symbol, source: Written) -> SSAValue:

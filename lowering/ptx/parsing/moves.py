@@ -12,7 +12,7 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
-from tilewright.lowering.ptx.one_instruction import mark
+from tilewright.lowering.ptx.one_instruction import PARAMETER_ADDRESS, mark
 from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, constant_bits
@@ -137,6 +137,11 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
     else:
         given = kind
         value = reader.take(source.text, type_, "" if type_ in ("f32", "f64") else kind)
+        if isinstance(named, Symbol) and value is named.value:
+            before = reader.block.last_op
+            moved = reader.result(registers.MovOp(value, reg(kind)))
+            mark(reader.block, before, f"{PARAMETER_ADDRESS}{{}}, {{}}", (moved, value))
+            return moved
         if not isinstance(value.owner, registers.ConstOp):
             return value
         if variable.writes == 1 or reader.last.get(variable) != reader.position:

@@ -239,13 +239,13 @@ def two_over_pi() -> tuple[int, ...]:
     return tuple(bits >> 64 * k & (1 << 64) - 1 for k in reversed(range(TWO_OVER_PI_WORDS)))
 
 
-def tables() -> dict[tuple[str, str], tuple[float, ...]]:
-    """All polynomials and constants, by name and type."""
+def tables(every: int = 1) -> dict[tuple[str, str], tuple[float, ...]]:
+    """All polynomials and constants, or one of so many and all roots, by name and type."""
     names = [(name, fitted) for name in (*FITS, *TAILS)] + [(name, parts) for name in CONSTANTS]
-    both = {(name, type_): make(name, type_) for name, make in names for type_ in ("f32", "f64")}
+    both = [(name, type_, make) for name, make in names for type_ in ("f32", "f64")]
+    every_table = [*both, *((name, "f64", fitted) for name in OF_DOUBLES)]
     return {
-        **both,
-        **{(name, "f64"): fitted(name, "f64") for name in OF_DOUBLES},
+        **{(name, type_): make(name, type_) for name, type_, make in every_table[::every]},
         **{(f"roots_{name}", "f64"): tuple(
             part for root in roots for part in (float(root), float(root - mpf(float(root))))
         ) for name, roots in ROOTS.items()},
