@@ -1,7 +1,7 @@
 """Atomic operations. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
@@ -41,7 +41,7 @@ class _AtomicOp(HintedOp, OffsetOp, RowOp):
 
     if TYPE_CHECKING:
         address: Operand
-        values: Sequence[SSAValue]
+        values: Any
 
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)

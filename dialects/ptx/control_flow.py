@@ -70,7 +70,8 @@ def parameter_layout(type_: str) -> tuple[int, int]:
         return 128, 64
     if (match := _BYTES.fullmatch(type_)) is not None:
         return int(match[1]), int(match[2])
-    return (int(type_[1:]) // 8,) * 2
+    size = int(type_[1:]) // 8
+    return size, size
 
 
 MIN_CTAS = "nvvm.minctasm"

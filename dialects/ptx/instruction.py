@@ -84,7 +84,7 @@ class PtxOp(FieldsOp):
     """True where what is legal hangs on what the module holds."""
 
     ROW: ClassVar[Any] = None
-    ROWS: ClassVar[Sequence[Any]] = ()
+    ROWS: ClassVar[Any] = ()
 
     CHOICE: ClassVar[str] = ""
     """The field with which the op is of its second row, if one is."""
@@ -119,7 +119,8 @@ class PtxOp(FieldsOp):
         for form in self.operand_forms:
             given: Any = self._content(form)
             if isinstance(given, SSAValues):
-                given = next(left.setdefault(self.fields_of(form)[0], iter(given)), None)
+                several: Any = given  # pyright: ignore[reportUnknownVariableType]
+                given = next(left.setdefault(self.fields_of(form)[0], iter(several)), None)
             values[form.name] = given
         return values
 

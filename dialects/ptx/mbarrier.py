@@ -69,10 +69,9 @@ class AskOp(OffsetOp, FormOp):
         self.expect(self.phase, reg("b32" if ".parity" in self.form.data else "b64"))
 
 
-class _StateOp(OffsetOp, RowOp):
+class _StateOp(MbarrierOp):
     """An arrival at an mbarrier whose phase something reads."""
 
-    address = operand_def(B32)
     result = result_def(B64)
 
 

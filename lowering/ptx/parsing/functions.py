@@ -56,7 +56,7 @@ class FunctionReading(KernelReading):
         try:
             op.verify_()
         except VerifyException as error:
-            raise self._fail(str(error)) from error
+            raise PtxError(str(error), self.head.position) from error
         return op
 
     def _blocks(self, op: FuncOp) -> Region:
@@ -83,9 +83,6 @@ class FunctionReading(KernelReading):
             reader, [one["name"] for one in self.callee.results], parts_of(self._returns)
         )
 
-    def _fail(self, message: str) -> PtxError:
-        return PtxError(message, self.head.position)
-
     def _passed(self, declared: re.Match[str]) -> StringAttr:
         """The type of a variable that is passed: of bytes with the parts that the function loads or
         stores, the widest where one is in another; where it has none, of all that it returns, or
@@ -103,7 +100,7 @@ class FunctionReading(KernelReading):
             apart = [start + width_ <= s or s + w <= start for w, s, _ in parts]
             if not any(inside):
                 if not all(apart):
-                    raise self._fail(f"expected parts of {name} that are apart")
+                    raise PtxError(f"expected parts of {name} that are apart", self.head.position)
                 parts.append((width_, start, type_))
         if not parts and (self.callee.statements is None or declared in self.callee.results):
             unit = gcd(int(size) * width, int(align or width), 8)
