@@ -68,7 +68,7 @@ def test_rank():
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_a_suite_says_how_many_launches_were_ours(
     pytester: pytest.Pytester, workers: tuple[str, ...]
 ):

@@ -67,7 +67,8 @@ UMMAS = [
 
 
 def differences_of_umma(atom: UmmaAtom) -> Iterator[Hashable]:
-    yield atom.op, atom.frag_kind, atom.m, atom.cta_group
+    yield atom.op, atom.frag_kind
+    yield atom.m, atom.cta_group
     yield atom.row.kind, atom.row.scale, atom.shape[2]
     yield from atom.types
 
