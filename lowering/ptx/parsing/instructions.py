@@ -296,10 +296,10 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
-        of_numbers = [] if given else self._of_numbers(reader, written, text)
+        of_numbers = () if given else self._of_numbers(reader, written, text)
         for name in of_numbers:
             reader.result(registers.MovOp(reader.take(name, "b32"), B32))
-        made = reader.add(self.op.of_fields(**fields))
+        reader.add(made := self.op.of_fields(**fields))
         if of_numbers:
             as_written(reader, before, made.mnemonic, text, {})
         for name, names in given.items():
@@ -312,7 +312,7 @@ class _OpFields:
         names = [part.text for (_, (name, *_), _), part in given if name in self.known]
         of_numbers = [name for name in names if isinstance(reader.scope.find(name), Variable)]
         named = map(reader.scope.find, NAMES.findall(text) if of_numbers else ())
-        return [] if any(isinstance(one, Symbol) for one in named) else of_numbers
+        return () if any(isinstance(one, Symbol) for one in named) else of_numbers
 
     def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
         """True where what the op has as numbers is known."""
