@@ -58,7 +58,7 @@ def mark(
     """Let the ops of a block behind one be one instruction, with `{}` for each of its values; not
     where others are read too, or it gives what none of the ops does."""
     ops = [*takewhile(lambda op: op is not before, reversed(block.ops))][::-1]
-    places = {value: place for place, value in _values(ops).items()}
+    places: dict[SSAValue | None, str] = {value: place for place, value in _values(ops).items()}
     if places.keys() >= {*values} and not any(
         place[0] == "%" and value not in values for value, place in places.items()
     ):

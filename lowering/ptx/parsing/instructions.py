@@ -296,23 +296,23 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
-        held = [] if given else self._held(reader, written, text)
-        for name in held:
+        of_numbers = () if given else self._of_numbers(reader, written, text)
+        for name in of_numbers:
             reader.result(registers.MovOp(reader.take(name, "b32"), B32))
-        made = reader.add(self.op.of_fields(**fields))
-        if held:
+        reader.add(made := self.op.of_fields(**fields))
+        if of_numbers:
             as_written(reader, before, made.mnemonic, text, {})
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
 
-    def _held(self, reader: Reader, written: Sequence[Written], text: str) -> Sequence[str]:
+    def _of_numbers(self, reader: Reader, written: Sequence[Written], text: str) -> Sequence[str]:
         """The registers that hold the numbers which the op knows, of operands without variables in
         memory."""
         given = zip(self.fits[len(written)], written, strict=True)
         names = [part.text for (_, (name, *_), _), part in given if name in self.known]
-        held = [name for name in names if isinstance(reader.scope.find(name), Variable)]
-        named = map(reader.scope.find, NAMES.findall(text) if held else ())
-        return [] if any(isinstance(one, Symbol) for one in named) else held
+        of_numbers = [name for name in names if isinstance(reader.scope.find(name), Variable)]
+        named = map(reader.scope.find, NAMES.findall(text) if of_numbers else ())
+        return () if any(isinstance(one, Symbol) for one in named) else of_numbers
 
     def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
         """True where what the op has as numbers is known."""

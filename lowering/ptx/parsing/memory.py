@@ -122,8 +122,8 @@ def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
             if symbol.size is None
             else stored_bits(reader, symbol, start, width)
         )
-        if value is symbol.value and width > 8:
-            value = reader.result(MovOp(value, value.type))
+        if symbol.value is not None and value is symbol.value and width > 8:
+            value = reader.result(MovOp(symbol.value, symbol.value.type))
         reader.give(name, value)
     as_written(reader, before, f"ld.param.{reader.resizes}", operands, {})
 
