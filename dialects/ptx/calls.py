@@ -3,7 +3,7 @@
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.irdl import opt_prop_def, prop_def
 
-from tilewright.dialects.cute_nvgpu.lattice.data_movement import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
+from tilewright.dialects.cute_nvgpu.lattice.control_flow import BRKPT, PMEVENT, PMEVENT_MASK, TRAP
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.ptx.instruction import RowOp

@@ -207,3 +207,33 @@ def test_wrong_input(tmp_path, monkeypatch, capsys):
     feed(monkeypatch, LEGAL.encode() + b"\n\xff\n")
     said = wrong_input(capsys, "--arch", "sm_80")
     assert "'<stdin>' is not UTF-8 text" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "ok"),
+    [
+        ("call (r), f, (a, b)", True),
+        ("call.uni f, (a), prototype", True),
+        ("brx.idx %r1, table", True),
+        ("set.eq.u32.bf16 %r1, %h1, %h2", False),
+        ("set.eq.u32.f32 %r1, %f1", False),
+        ("mapa.u64 %rd1, %rd2, %r1", False),
+        ("setp.eq.f16x2 %p|%q, %r1, %r2", True),
+        ("lop3.and.b32 %r1, %r2, %r3, %r4, 0x1b, %p", False),
+        ("ld.shared.nc.u32 %r1, [%r2]", False),
+        ("ld.global.nc.L2::256B.v2.u32 {%r1, %r2}, [%rd1]", True),
+        ("ld.global.L2::cache_hint.f32 %f1, [%rd1]", False),
+        ("st.global.u8 bytes[%r1+4], %h1", True),
+    ],
+)
+def test_what_is_read_as_others_is_judged(line, ok, capsys):
+    [verdict] = verdicts(capsys, "--arch", "sm_80", line)
+    assert verdict["ok"] is ok
+
+
+def test_what_is_several_instructions_needs_what_they_need(capsys):
+    main(["explain", "set.eq.and.u32.bf16"])
+    assert "setp.eq.and.bf16 s, a, b, c; selp.b32 d, -1, 0, s" in capsys.readouterr().out
+    for mnemonic, needed in (("mapa.u64", "7.8"), ("set.eq.u32.f16", "6.5"), ("exit", "6.0")):
+        main(["explain", mnemonic])
+        assert f"{needed} or later" in capsys.readouterr().out

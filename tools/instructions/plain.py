@@ -214,8 +214,13 @@ def unlisted(mnemonic: str, known: Known) -> Listing | None:
     like = next((row for row in rows if row.op.startswith(("ptx." + name, name))), rows[0])
     section = SCALARS[name].section if name in SCALARS else _SECTIONS.get(name, like.section)
     required = own_needs(mnemonic) or reduce(later, map(Requirement.of, rows))
-    together = "; ".join(f"{name} {text}" for name, text in parts(mnemonic))
-    return _listing(like.op, together, required, section, {mnemonic: _operands(whole)})
+    operands = _operands(whole)
+    dest, *given = (form.name for form in operands)
+    words = {"also": "p", "rest": ", ".join(given), "more": "".join(f", {a}" for a in given[2:])}
+    together = "; ".join(
+        f"{name} {text.format(dest, *given, **words)}" for name, text in parts(mnemonic)
+    )
+    return _listing(like.op, together, required, section, {mnemonic: operands})
 
 
 def _operands(whole: Iterable[tuple[Listing, Lists, Sequence[str]]]) -> Operands:

@@ -1,4 +1,4 @@
-"""Loads, stores and moves of registers, and where a kernel goes on. PTX ISA 9.7.9 and 9.7.12."""
+"""Loads, stores and moves of registers. PTX ISA 9.7.9."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,7 +8,6 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import Address
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import (
     Choice,
     Constant,
-    Label,
     OperandForm,
     Result,
     Scalar,
@@ -345,26 +344,6 @@ SPECIAL_REGISTERS: dict[str, Minimum] = {
 }
 """Special registers that not every target has. PTX ISA 10."""
 
-BRANCH = InstructionRow(
-    "ptx.bra", "go on at a label", ("bra.uni", "bra"), BASELINE,
-    "9.7.12.3", (Label("tgt"),),
-)  # fmt: skip
-RETURN = InstructionRow("ptx.ret", "leave the kernel", ("ret", "ret.uni"), BASELINE, "9.7.12.6")
-TRAP = InstructionRow(
-    "ptx.trap", "stop the kernel with an error", ("trap",), BASELINE,
-    "9.7.19.5",
-)  # fmt: skip
-BRKPT = InstructionRow("ptx.brkpt", "stop for a debugger", ("brkpt",), BASELINE, "brkpt")
-PMEVENT, PMEVENT_MASK = (
-    InstructionRow(
-        "ptx.pmevent", f"count {does} of the performance monitor", (mnemonic,), BASELINE, "pmevent",
-        (Constant("a", range(legal)),),
-    )
-    for mnemonic, does, legal in (
-        ("pmevent", "an event, by its number,", 16),
-        ("pmevent.mask", "events, a bit each,", 1 << 16),
-    )
-)  # fmt: skip
 LOP3 = InstructionRow(
     "ptx.lop3", "d = the bits that a table has for those of a, b and c", ("lop3.b32",), BASELINE,
     "9.7.8.9",
