@@ -41,7 +41,7 @@ class ElectLaneOp(ElectOp):
 class ElectMembersOp(RowOp):
     """`elect.sync d|p, membermask`, of a register: the elected lane, and whether it is this one."""
 
-    OPERANDS: ClassVar = {"p": "lane + leader", "membermask": "members"}
+    OPERANDS: ClassVar = {"p": "lane + leader"}
 
     members = operand_def(B32)
     lane = result_def(B32)
