@@ -145,16 +145,16 @@ class FuncOp(gpu.FuncOp):
         name = parser.parse_symbol_name()
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
         results: Sequence[Attribute] = ()
-        if parser.parse_optional_punctuation("->") is not None:
+        if parser.parse_optional_punctuation("->"):
             results = parser.parse_optional_comma_separated_list(
                 parser.Delimiter.PAREN, parser.parse_type
             ) or [parser.parse_type()]
         type_ = FunctionType.from_lists([argument.type for argument in arguments], results)
         for keyword in ("workgroup", "private"):
-            if parser.parse_optional_keyword(keyword) is not None:
+            if parser.parse_optional_keyword(keyword):
                 parser.raise_error(f"'{cls.name}' expected no memory attributions, got {keyword}")
         properties: dict[str, Attribute] = {"function_type": type_}
-        if parser.parse_optional_keyword("kernel") is not None:
+        if parser.parse_optional_keyword("kernel"):
             properties["kernel"] = UnitAttr()
         attributes = {"sym_name": name, **_parsed_attributes(parser)}
         body = parser.parse_region(arguments)

@@ -151,7 +151,7 @@ class DivByAttr(AssumePredicateAttr):
     def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
         every = along = None
         divisor = parser.parse_integer(allow_boolean=False)
-        if parser.parse_optional_punctuation(",") is not None:
+        if parser.parse_optional_punctuation(","):
             parser.parse_keyword("every")
             every = parser.parse_integer(allow_boolean=False)
             parser.parse_keyword("along")
@@ -184,7 +184,7 @@ class SameElementsAttr(AssumePredicateAttr):
 
     @classmethod
     def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
-        if parser.parse_optional_keyword("array") is not None:
+        if parser.parse_optional_keyword("array"):
             with parser.in_angle_brackets():
                 parser.parse_keyword("i64")
                 return (_parse_more_numbers(parser),)
@@ -196,7 +196,7 @@ class SameElementsAttr(AssumePredicateAttr):
 
 
 def _parse_more_numbers(parser: AttrParser) -> ArrayAttr[IntAttr]:
-    if parser.parse_optional_punctuation(":") is None:
+    if not parser.parse_optional_punctuation(":"):
         return ArrayAttr([])
     values = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer)
     return numbers(values)
@@ -243,7 +243,7 @@ ASSUMPTIONS: tuple[type[AssumePredicateAttr], ...] = (DivByAttr, SameElementsAtt
 
 
 def _parse_bound(parser: AttrParser) -> IntAttr | NoneAttr:
-    if parser.parse_optional_punctuation("?") is not None:
+    if parser.parse_optional_punctuation("?"):
         return NoneAttr()
     return IntAttr(parser.parse_integer(allow_boolean=False))
 

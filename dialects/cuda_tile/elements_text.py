@@ -43,11 +43,11 @@ def parse_dense_of_tile(parser: AttrParser) -> ElementsAttr | None:
 
 def _parse_nested(parser: AttrParser, numbers: list[tuple[str, int]]) -> Shape:
     start = parser.pos
-    if parser.parse_optional_punctuation("[") is None:
+    if not parser.parse_optional_punctuation("["):
         numbers.append((_parse_number_text(parser), start))
         return ()
     shapes = [_parse_nested(parser, numbers)]
-    while parser.parse_optional_punctuation(",") is not None:
+    while parser.parse_optional_punctuation(","):
         place = parser.pos
         shapes.append(_parse_nested(parser, numbers))
         if shapes[-1] != shapes[0]:

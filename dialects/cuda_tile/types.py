@@ -327,7 +327,7 @@ def _parse_tile_shape(parser: AttrParser) -> list[int]:
 def _parse_padding_and_view(parser: AttrParser) -> tuple[Attribute, Attribute]:
     """`padding_value = zero, tensor_view<...>`, the padding optional."""
     padding: Attribute = NoneAttr()
-    if parser.parse_optional_keyword("padding_value") is not None:
+    if parser.parse_optional_keyword("padding_value"):
         parser.parse_punctuation("=")
         padding = StringAttr(parser.parse_str_enum(PaddingValue).value)
         parser.parse_punctuation(",")
@@ -344,7 +344,7 @@ def _parse_view(parser: AttrParser) -> tuple[list[int], Attribute, Attribute]:
 
 
 def _parse_dim_map(parser: AttrParser, rank: int) -> list[int]:
-    if parser.parse_optional_punctuation(",") is None:
+    if not parser.parse_optional_punctuation(","):
         return list(range(rank))
     parse_label(parser, "dim_map")
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_integer)

@@ -305,7 +305,7 @@ def print_shape_and_element(printer: Printer, shape: Sequence[int], element: Att
 
 def _parse_pointer_attribute(parser: AttrParser) -> Attribute:
     """`, #cuda_tile.ptr_attr<multicast>`, or its words alone."""
-    if parser.parse_optional_punctuation(",") is None:
+    if not parser.parse_optional_punctuation(","):
         return NoneAttr()
     start = parser.pos
     attribute = parser.parse_optional_attribute()
@@ -323,7 +323,7 @@ def _print_pointer_attribute(printer: Printer, attribute: Attribute) -> None:
 
 
 def _parse_stride(parser: AttrParser) -> int:
-    if parser.parse_optional_punctuation("?") is not None:
+    if parser.parse_optional_punctuation("?"):
         return DYNAMIC
     start = parser.pos
     stride = parser.parse_optional_integer(allow_boolean=False)

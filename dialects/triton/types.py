@@ -50,7 +50,7 @@ class PointerType(Bracketed, TypeAttribute):
     @classmethod
     def parse_inside(cls, parser: AttrParser) -> Sequence[Attribute]:
         pointee, space = parser.parse_type(), GLOBAL
-        if parser.parse_optional_punctuation(",") is not None:
+        if parser.parse_optional_punctuation(","):
             space = IntegerAttr(parser.parse_integer(allow_boolean=False), i32)
         return pointee, space
 

@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorBox
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_spans import steps_forwards
-from tilewright.lowering.interpreter.array_types import AnyArray, UInt8Array
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, UInt8Array
 
 
 @frozen
@@ -208,7 +208,7 @@ class ArrayArgument:
         return None
 
 
-def dtype_name(dtype: np.dtype[Any]) -> str:
+def dtype_name(dtype: AnyDType) -> str:
     """NumPy's name of a dtype, its byte order too where that is not the machine's."""
     return dtype.name if dtype.isnative else str(dtype)
 

@@ -1,11 +1,11 @@
 """Dtypes of NumPy for the elements of MLIR types."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import ml_dtypes
 import numpy as np
-from numpy.typing import NDArray
+
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType
 
 _SIGNLESS = {
     **{f"i{bits}": (f"int{bits}", f"uint{bits}") for bits in (8, 16, 32, 64)},
@@ -49,14 +49,12 @@ DTYPE_NAMES = _names()
 _HALF_BYTES = {"si4": ml_dtypes.int4, "ui4": ml_dtypes.uint4}
 
 
-def dtype_of_element(mlir: str) -> np.dtype[Any]:
+def dtype_of_element(mlir: str) -> AnyDType:
     """The usual dtype of an element type, one element a byte where it has fewer bits."""
     return np.dtype(_HALF_BYTES[mlir] if mlir in _HALF_BYTES else DTYPES[mlir][0])
 
 
-def random_array(
-    shape: Sequence[int], dtype: np.dtype[Any], generator: np.random.Generator
-) -> NDArray[Any]:
+def random_array(shape: Sequence[int], dtype: AnyDType, generator: np.random.Generator) -> AnyArray:
     """An array of random elements: floats are normally distributed, integers take any value."""
     if dtype == np.bool_:
         return generator.integers(0, 2, shape).astype(np.bool_)

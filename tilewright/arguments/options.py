@@ -20,6 +20,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import TensorMapError
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, target
 from tilewright.dialects.illegal import Error, told
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.source.checked import (
     Function,
     Rule,
@@ -32,7 +33,7 @@ from tilewright.source.checked import (
 from tilewright.source.diagnostic import ArgumentError, ExecutionError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 
 class AtomArgumentError(AtomError, ArgumentError):
@@ -43,7 +44,7 @@ class TensorMapArgumentError(TensorMapError, ArgumentError):
     """An argument that a tensor map does not take."""
 
 
-def array(given: Any) -> NDArray[Any]:
+def array(given: Any) -> AnyArray:
     """An array of numbers. Raises TypeError or ValueError."""
     import numpy as np
 

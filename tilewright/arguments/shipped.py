@@ -15,7 +15,7 @@ from tilewright.arguments.host_memory import arrays_of
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.array_spans import Bounds, bounds_of, overlapping
-from tilewright.lowering.interpreter.array_types import AnyArray, is_array
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, is_array
 
 
 @frozen
@@ -69,7 +69,7 @@ class _Pickler(pickle.Pickler):
 def _view(
     octets: bytearray,
     first: int,
-    dtype: np.dtype[Any],
+    dtype: AnyDType,
     shape: tuple[int, ...],
     strides: tuple[int, ...],
     writable: bool,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Literal, cast
 
-from numpy.typing import NDArray
-
 from tilewright.arguments.options import TensorMapArgumentError, checked
 from tilewright.dialects.cute_nvgpu.descriptors import tensor_box
 from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
@@ -16,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.tensor_box import (
     tensor_element,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_EXTENT, MAX_STRIDE
-from tilewright.lowering.interpreter.array_types import is_array
+from tilewright.lowering.interpreter.array_types import AnyArray, is_array
 
 __all__ = ["Im2col", "TensorMap", "TensorMapError"]
 
@@ -102,7 +100,7 @@ class TensorMap:
         self._check()
 
     @property
-    def array(self) -> NDArray[Any] | None:
+    def array(self) -> AnyArray | None:
         """The NumPy array, or None where the tensor is on the GPU."""
         return self.tensor if is_array(self.tensor) else None
 
@@ -162,7 +160,7 @@ class TensorMap:
                 f"{max(round(extent / chunk), 1) * chunk}"
             )
 
-    def _check_array(self, array: NDArray[Any]) -> None:
+    def _check_array(self, array: AnyArray) -> None:
         if not array.flags.c_contiguous:
             raise TensorMapError(
                 "expected a C-contiguous array; nearest legal: the whole array, with shape= and "

@@ -13,13 +13,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from ml_dtypes import finfo
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.arguments.options import array, checked
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import SM100_MMA_BS, UmmaKind
 from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, Float64Array, UInt8Array
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.source.checked import Rule, items, require
 from tilewright.source.diagnostic import ArgumentError
@@ -31,8 +32,8 @@ class Quantized(NamedTuple):
     """The result of `quantize`, in dtypes of ml_dtypes: x is about `elements * scales *
     tensor_scale`, each of `scales` repeated along its block."""
 
-    elements: NDArray[Any]
-    scales: NDArray[Any]
+    elements: AnyArray
+    scales: AnyArray
     tensor_scale: np.float32
 
 
@@ -79,7 +80,7 @@ def _quantized(given: Any) -> Quantized:
     return Quantized(array(elements), array(scales), np.float32(float(factor)))
 
 
-def _float_type(given: Any) -> np.dtype[Any]:
+def _float_type(given: Any) -> AnyDType:
     dtype = np.dtype(given)
     require(given is not None and dtype.kind != "c")
     finfo(dtype)  # there is none of other types
@@ -163,14 +164,14 @@ def dequantize(quantized: Quantized, *, axis: int = -1, dtype: DTypeLike = np.fl
     return (_wide(elements) * wide * np.float64(whole)).astype(dtype)
 
 
-def _wide(array: NDArray[Any]) -> NDArray[np.float64]:
+def _wide(array: AnyArray) -> Float64Array:
     return array.astype(np.float32).astype(np.float64)
 
 
 # Scale factors, one for each block
 
 
-def _mx_scales(amax: NDArray[np.float64], fmt: FloatFormat) -> NDArray[np.uint8]:
+def _mx_scales(amax: Float64Array, fmt: FloatFormat) -> UInt8Array:
     """e8m0 words of 2 ** (floor(log2(amax)) - emax), OCP MX 6.3; zeros have the smallest scale."""
     emax = int(np.frexp(fmt.largest)[1]) - 1
     scale = format_named("ue8m0")
@@ -180,7 +181,7 @@ def _mx_scales(amax: NDArray[np.float64], fmt: FloatFormat) -> NDArray[np.uint8]
     return np.where(finite, words, np.uint8(scale.canonical_nan or 0))
 
 
-def _nv_scales(amax: NDArray[np.float64], fmt: FloatFormat, whole: np.float32) -> NDArray[np.uint8]:
+def _nv_scales(amax: Float64Array, fmt: FloatFormat, whole: np.float32) -> UInt8Array:
     """e4m3 words of amax over the largest element, at most the largest e4m3."""
     quotient = amax / (fmt.largest * np.float64(whole))
     # The unsigned type of scales has the words of e4m3 without its sign.
@@ -188,9 +189,7 @@ def _nv_scales(amax: NDArray[np.float64], fmt: FloatFormat, whole: np.float32) -
     return np.where(np.isinf(amax), np.uint8(signed.canonical_nan or 0), encode(quotient, signed))
 
 
-def _tensor_scale(
-    format: str, rule: _Rule, array: NDArray[np.float64], given: float | str
-) -> np.float32:
+def _tensor_scale(format: str, rule: _Rule, array: Float64Array, given: float | str) -> np.float32:
     """The factor of a whole tensor. Raises ArgumentError where the format has none."""
     if rule.scale == "ue8m0":
         raise ArgumentError(f"quantize expected no tensor_scale for {format}, got {given!r}")
@@ -212,7 +211,7 @@ def _rule_of(format: str, element: str | None) -> _Rule:
     return rule
 
 
-def _floats(x: ArrayLike) -> NDArray[np.float64]:
+def _floats(x: ArrayLike) -> Float64Array:
     array = np.asarray(x)
     if array.dtype.kind != "f" and array.dtype.name != "bfloat16":
         raise ArgumentError(f"quantize expected floats, got {array.dtype}")
@@ -225,7 +224,7 @@ def _axis(rank: int, axis: int) -> int:
     return axis % rank
 
 
-def _blocks(array: NDArray[np.float64], axis: int, block: int, format: str) -> NDArray[np.float64]:
+def _blocks(array: Float64Array, axis: int, block: int, format: str) -> Float64Array:
     """[..., blocks, elements of a block], the axis last."""
     axis = _axis(array.ndim, axis)
     extent = array.shape[axis]

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tilewright.arguments.options import AtomArgumentError, checked
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
@@ -21,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import WGMMA_OPS, find_wg
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import MajorMode
 from tilewright.dialects.cute_nvgpu.lattice.row import ElementTypes, Shape
+from tilewright.lowering.interpreter.array_types import UInt32Array
 from tilewright.simulation.umma import UmmaInputs, simulate_umma
 from tilewright.simulation.warp import WarpInputs, simulate_warp
 from tilewright.simulation.warpgroup import WarpgroupInputs, simulate_wgmma
@@ -161,7 +162,7 @@ class SimulatedOperands(TypedDict, total=False):
     zero_column_mask_desc: int | None
 
 
-_FAMILIES: dict[type[Atom[Any]], tuple[type[Any], Callable[..., NDArray[np.uint32]]]] = {
+_FAMILIES: dict[type[Atom[Any]], tuple[type[Any], Callable[..., UInt32Array]]] = {
     MmaAtom: (WarpInputs, simulate_warp),
     WgmmaAtom: (WarpgroupInputs, simulate_wgmma),
     UmmaAtom: (UmmaInputs, simulate_umma),
@@ -181,7 +182,7 @@ def simulate(
     arch: str,
     numerics: Literal["hardware", "exact"] = "hardware",
     **operands: Unpack[SimulatedOperands],
-) -> NDArray[np.uint32]:
+) -> UInt32Array:
     """D = A * B + C of one atom, on raw register words.
 
     `a`, `b`, `c`: uint32 [..., threads, words], with equal leading batch axes; elements count from

@@ -9,10 +9,10 @@ which. PTX ISA 9.7.14.6.1, 9.7.15.6.1 and tcgen05 sparse matrices.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.arguments.options import AtomArgumentError, checked
@@ -24,7 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of, words_of
 from tilewright.lowering.interpreter.arithmetic.sparse import contributing_threads
-from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt32Array
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, Int64Array, UInt32Array
 
 _Stored = Literal["A", "E"]
 
@@ -32,8 +32,8 @@ _Stored = Literal["A", "E"]
 class SparseMatrix(NamedTuple):
     """The result of `sparsify`: the stored elements of A and its metadata, in the atom's order."""
 
-    values: NDArray[Any]
-    metadata: NDArray[np.uint32]
+    values: AnyArray
+    metadata: UInt32Array
 
 
 @checked(AtomArgumentError)
@@ -79,7 +79,7 @@ def sparsify(a: ArrayLike, atom: AnyMmaAtom) -> SparseMatrix:
 @np.errstate(all="ignore")
 def densify(
     values: ArrayLike, metadata: ArrayLike, atom: AnyMmaAtom, *, selector: int = 0
-) -> NDArray[Any]:
+) -> AnyArray:
     """The matrix A [..., M, K] of what `sparsify` returns, in the dtype of its elements.
 
     `selector` is the sparsity selector: the threads whose metadata count. Raises AtomError for a
@@ -206,7 +206,7 @@ def _check(
     atom: AnyMmaAtom,
     operand: _Stored,
     data: AnyArray,
-    dtype: np.dtype[Any],
+    dtype: AnyDType,
     shape: tuple[int, ...],
 ) -> None:
     if data.dtype != dtype or data.shape[-len(shape) :] != shape:
@@ -222,7 +222,7 @@ def _padded(matrix: AnyArray, element: ElementType) -> AnyArray:
     return (bits & bits.dtype.type((1 << (element.width or element.bits)) - 1)) << element.shift
 
 
-def _unpadded(bits: AnyArray, element: ElementType, dtype: np.dtype[Any]) -> AnyArray:
+def _unpadded(bits: AnyArray, element: ElementType, dtype: AnyDType) -> AnyArray:
     """The inverse of `_padded`."""
     bare = np.ascontiguousarray(values_of(bits, element))
     if element.name == "s4":

@@ -204,7 +204,7 @@ class LocatedParser(QuickParser):
         name = self.parse_optional_str_literal()
         if name is None:
             return super()._parse_location()
-        if self.parse_optional_punctuation(":") is not None:
+        if self.parse_optional_punctuation(":"):
             line = self.parse_integer(False, False)
             self.parse_punctuation(":")
             column = self.parse_integer(False, False)

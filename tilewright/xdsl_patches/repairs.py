@@ -51,7 +51,7 @@ def _index(op: Any, parser: Parser) -> Any:
             parser.raise_error(f"expected x, y, z, got {axis}", start, parser.pos)
         properties["dimension"] = gpu.DimensionAttr(gpu.DimensionEnum(axis))
     attributes = parser.parse_optional_attr_dict()
-    if parser.parse_optional_punctuation(":") is not None:
+    if parser.parse_optional_punctuation(":"):
         parser.parse_type()
     types = [IndexType() for _ in fields.results]
     return op.create(properties=properties, attributes=attributes, result_types=types)

@@ -41,7 +41,7 @@ _parse_while: Any = vars(WhileOp)["parse"].__func__
 
 
 def _while(cls: type[WhileOp], parser: Parser) -> WhileOp:
-    if parser.parse_optional_punctuation(":") is None:
+    if not parser.parse_optional_punctuation(":"):
         return _parse_while(cls, parser)
     start = parser.pos
     type_ = parser.parse_function_type()

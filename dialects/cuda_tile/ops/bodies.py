@@ -123,7 +123,7 @@ Assignment = tuple[Parser.UnresolvedArgument, UnresolvedOperand]
 
 def parse_optional_assignments(parser: Parser) -> list[Assignment] | None:
     """`iter_values(%x = %x0, %y = %y0)`, if it is there."""
-    if parser.parse_optional_keyword("iter_values") is None:
+    if not parser.parse_optional_keyword("iter_values"):
         return None
 
     def parse_assignment() -> Assignment:

@@ -189,7 +189,7 @@ class ForOp(CudaTileOp):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         begin, state = parser.pos, ParsingState(cls)
-        if parser.parse_optional_keyword("unsigned") is not None:
+        if parser.parse_optional_keyword("unsigned"):
             state.properties["unsignedCmp"] = UnitAttr()
         index = parser.parse_argument(expect_type=False)
         parser.parse_keyword("in")
@@ -269,12 +269,12 @@ class LoopOp(CudaTileOp):
         types: list[Attribute] = []
         results: list[Attribute] = []
         if assignments is None:
-            if parser.parse_optional_punctuation(":") is not None:
+            if parser.parse_optional_punctuation(":"):
                 results = parse_types(parser)
         else:
             parser.parse_punctuation(":")
             types = parse_types(parser)
-            if parser.parse_optional_punctuation("->") is not None:
+            if parser.parse_optional_punctuation("->"):
                 results = parse_types(parser)
         carried, values = assigned(parser, begin, assignments or [], types)
         state.operands, state.operand_types, state.result_types = [values], [types], [results]

@@ -41,7 +41,7 @@ class OptionalWord(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         default = chosen = self._default(state.op_type)
-        if parser.parse_optional_keyword(self.keyword.keyword) is not None:
+        if parser.parse_optional_keyword(self.keyword.keyword):
             cases = cases_of(state.op_type, self.attribute)
             with parser.in_angle_brackets():
                 chosen = parse_word(parser, cases, self.keyword.keyword)
@@ -65,7 +65,7 @@ class Inbounds(CustomDirective):
     attribute: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        if parser.parse_optional_keyword("inbounds") is not None:
+        if parser.parse_optional_keyword("inbounds"):
             parser.parse_punctuation("=")
             values = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, parser.parse_boolean

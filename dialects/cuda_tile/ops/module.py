@@ -57,7 +57,7 @@ def parse_signature(parser: Parser, state: ParsingState) -> list[Parser.Argument
     state.properties["sym_name"] = parser.parse_symbol_name()
     arguments = parse_arguments(parser)
     results: list[Attribute] = []
-    if parser.parse_optional_punctuation("->") is not None:
+    if parser.parse_optional_punctuation("->"):
         several = parser.parse_optional_comma_separated_list(
             parser.Delimiter.PAREN, lambda: parse_type(parser)
         )
@@ -153,7 +153,7 @@ class EntryOp(CudaTileOp):
     def parse(cls, parser: Parser) -> Self:
         begin, state = parser.pos, ParsingState(cls)
         arguments = parse_signature(parser, state)
-        if parser.parse_optional_keyword("optimization_hints") is not None:
+        if parser.parse_optional_keyword("optimization_hints"):
             parser.parse_punctuation("=")
             hints = OptimizationHintsAttr.parse_parameters(parser)
             state.properties["optimization_hints"] = OptimizationHintsAttr.new(hints)

@@ -116,7 +116,7 @@ def parse_index_types(parser: Parser, count: int, *, token: bool = False) -> lis
     """`, tile<i32>` for all of so many indices, or a type each; behind them a token's."""
     types: list[Attribute] = []
     start = parser.pos
-    while parser.parse_optional_punctuation(",") is not None:
+    while parser.parse_optional_punctuation(","):
         types.append(parse_type(parser))
     if token and types and isinstance(types[-1], TokenType):
         types.pop()

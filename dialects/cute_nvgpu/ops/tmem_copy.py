@@ -46,7 +46,7 @@ class CopyShapeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
         with legal_text(parser):
             name = parse_shape(parser)
             for word, multicast in _MULTICAST.items():
-                if word and parser.parse_optional_keyword(word) is not None:
+                if word and parser.parse_optional_keyword(word):
                     name += f".{multicast}"
             return find_copy_shape(name).spelled
 

@@ -85,7 +85,7 @@ def _parse_tensor_copy(parser: AttrParser, element: str) -> CopyInstruction:
     shape, group = parse_shape(parser), 1
     if (multicast := parser.parse_optional_identifier()) is not None:
         shape += f".{multicast.replace('_', '::', 1)}"
-    if parser.parse_optional_punctuation(",") is not None:
+    if parser.parse_optional_punctuation(","):
         parse_label(parser, "cta_group")
         group = parser.parse_integer(allow_boolean=False)
     return CopyInstruction("tmem_copy", element, shape=shape, cta_group=group)

@@ -64,7 +64,7 @@ class TmaDescriptorType(Bracketed, TypeAttribute):
         shape, element = parser.parse_ranked_shape()
         numbers = {"swizzle": 0, "swizzle_atom": CHUNK}
         for label in numbers:
-            if parser.parse_optional_punctuation(",") is not None:
+            if parser.parse_optional_punctuation(","):
                 parse_label(parser, label)
                 numbers[label] = parse_natural(parser)
         return [ArrayAttr(map(IntAttr, shape)), element, *map(IntAttr, numbers.values())]

@@ -9,6 +9,7 @@ import numpy as np
 from tilewright.dialects.math_functions.code import Program, Value, Values, choice, results_of
 from tilewright.lowering.interpreter.arithmetic.conversions import widened
 from tilewright.lowering.interpreter.arithmetic.scalar import Function, scalar
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.values import Bits
 
 
@@ -59,7 +60,7 @@ class Recorded:
 
 
 def function_of(
-    program: Program, types: Sequence[str], results: Sequence[np.dtype[Any]]
+    program: Program, types: Sequence[str], results: Sequence[AnyDType]
 ) -> Callable[..., tuple[Bits, ...]]:
     """A program on raw bits of these types: its results, as registers of theirs hold them. What has
     8 bits is in the lower half of 16 in between."""

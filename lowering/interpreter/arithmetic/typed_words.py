@@ -5,6 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.values import Bits
 
 DTYPES: dict[str, Any] = {
@@ -22,7 +23,7 @@ _CANONICAL_NAN: dict[str, int] = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFF
 """The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
 
 
-def bits_dtype(type_: str) -> np.dtype[Any]:
+def bits_dtype(type_: str) -> AnyDType:
     """The unsigned integers of a type's width; of predicates bool."""
     dtype = np.dtype(DTYPES[type_])
     return dtype if type_ == "pred" else np.dtype(f"uint{8 * dtype.itemsize}")

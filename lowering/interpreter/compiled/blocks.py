@@ -16,6 +16,7 @@ import numpy as np
 
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.row_ops import memory_operand
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.builder import Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
@@ -179,7 +180,7 @@ class BlockCode:
 
     def _words(
         self, code: Code, op: LdOp | StOp, first: Any, count: int
-    ) -> tuple[LaneWord, np.dtype[Any], list[LaneWord]]:
+    ) -> tuple[LaneWord, AnyDType, list[LaneWord]]:
         """Which threads of a vector access memory, the dtype of words, and where these are."""
         *_, env = code.arguments
         here = code.load(code.pointer(env, Env.ACTIVE), bool, first)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.compiled.llvm import I8, I32, I64, LANES, POINTER, constant, ir
 from tilewright.lowering.interpreter.compiled.ufuncs import intrinsic
 from tilewright.lowering.interpreter.compiled.words import BOOL, LaneWord, Tracer, llvm_type
@@ -72,7 +73,7 @@ class Code(Tracer):
         stored = word.astype(np.uint8) if word.dtype == BOOL else word
         self.builder.store(stored.value, self.place(pointer, word.dtype, index), align=1)
 
-    def gather(self, places: LaneWord, dtype: np.dtype[Any], here: LaneWord) -> LaneWord:
+    def gather(self, places: LaneWord, dtype: AnyDType, here: LaneWord) -> LaneWord:
         """The elements at addresses, for the threads of a vector that are here."""
         zero = self.word(0, dtype)
         return self.word(self._at_places("gather", places, here, zero.value, zero.value), dtype)

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
 from tilewright.dialects.ptx.types import RegType
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.builder import Pure, Step
 from tilewright.lowering.interpreter.compiled.code import Code
 from tilewright.lowering.interpreter.compiled.llvm import I64, POINTER, ir
@@ -28,7 +29,7 @@ Slots = tuple[int, ...]
 class Container:
     """The array of a register, `count` ones of each thread."""
 
-    dtype: np.dtype[Any]
+    dtype: AnyDType
     count: int = 1
 
 

@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.compiled.llvm import I8, LANES, constant, ir, like
 
 Emit = Callable[..., Any]
 
 
 def _by_kind(integer: str, single: str = "") -> Emit:
-    def emit(builder: Any, dtype: np.dtype[Any], *values: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, *values: Any) -> Any:
         return getattr(builder, single if dtype.kind == "f" else integer)(*values)
 
     return emit
 
 
 def _compared(relation: str) -> Emit:
-    def emit(builder: Any, dtype: np.dtype[Any], a: Any, b: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, a: Any, b: Any) -> Any:
         if dtype.kind == "f":
             ordered = builder.fcmp_unordered if relation == "!=" else builder.fcmp_ordered
             return ordered(relation, a, b)
@@ -34,7 +35,7 @@ def _compared(relation: str) -> Emit:
 def _shifted(left: bool) -> Emit:
     """A shift; an amount of the width or more gives zero, or the sign."""
 
-    def emit(builder: Any, dtype: np.dtype[Any], a: Any, amount: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, a: Any, amount: Any) -> Any:
         last = constant(a.type, 8 * dtype.itemsize - 1)
         inside = builder.icmp_unsigned("<=", amount, last)
         if dtype.kind == "i" and not left:
@@ -49,7 +50,7 @@ def _shifted(left: bool) -> Emit:
 def _extreme(relation: str, *, numbers: bool) -> Emit:
     """min and max: NaN wins or, of `numbers`, loses."""
 
-    def emit(builder: Any, dtype: np.dtype[Any], a: Any, b: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, a: Any, b: Any) -> Any:
         chosen = _compared(relation)(builder, dtype, a, b)
         if dtype.kind == "f":
             other = b if numbers else a
@@ -63,7 +64,7 @@ def _divided(remainder: bool) -> Emit:
     """A quotient rounded down, or a remainder of the sign of the dividend; of what the processor
     does not divide, by zero or to what does not fit, as of a divisor 1: guards are for the rest."""
 
-    def emit(builder: Any, dtype: np.dtype[Any], a: Any, b: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, a: Any, b: Any) -> Any:
         zero, one = (constant(a.type, number) for number in (0, 1))
         wrong = builder.icmp_unsigned("==", b, zero)
         if dtype.kind == "u":
@@ -83,7 +84,7 @@ def _divided(remainder: bool) -> Emit:
 
 
 def intrinsic(name: str) -> Emit:
-    def emit(builder: Any, dtype: np.dtype[Any], *values: Any) -> Any:
+    def emit(builder: Any, dtype: AnyDType, *values: Any) -> Any:
         type_ = values[0].type
         of = ir.FunctionType(type_, [type_] * len(values))
         kind = f"{'if'[dtype.kind == 'f']}{8 * dtype.itemsize}"
@@ -94,27 +95,27 @@ def intrinsic(name: str) -> Emit:
     return emit
 
 
-def _magnitude(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
+def _magnitude(builder: Any, dtype: AnyDType, x: Any) -> Any:
     if dtype.kind == "f":
         return intrinsic("fabs")(builder, dtype, x)
     negative = builder.icmp_signed("<", x, constant(x.type, 0))
     return builder.select(negative, builder.neg(x), x) if dtype.kind == "i" else x
 
 
-def _unordered(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
+def _unordered(builder: Any, dtype: AnyDType, x: Any) -> Any:
     return builder.fcmp_unordered("uno", x, x)
 
 
-def _negative(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
+def _negative(builder: Any, dtype: AnyDType, x: Any) -> Any:
     bits = like(x.type, ir.IntType(8 * dtype.itemsize))
     return builder.icmp_signed("<", builder.bitcast(x, bits), constant(bits, 0))
 
 
-def _infinite(relation: str, builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
+def _infinite(relation: str, builder: Any, dtype: AnyDType, x: Any) -> Any:
     return builder.fcmp_ordered(relation, _magnitude(builder, dtype, x), constant(x.type, np.inf))
 
 
-def _counted(builder: Any, dtype: np.dtype[Any], x: Any) -> Any:
+def _counted(builder: Any, dtype: AnyDType, x: Any) -> Any:
     count = intrinsic("ctpop")(builder, dtype, x)
     return count if dtype.itemsize == 1 else builder.trunc(count, like(x.type, I8))
 

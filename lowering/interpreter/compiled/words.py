@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tilewright.dialects.frozen import entity
-from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType
 from tilewright.lowering.interpreter.compiled.llvm import I1, LANES, constant, ir
 from tilewright.lowering.interpreter.compiled.ufuncs import EMITTED, intrinsic
 from tilewright.lowering.interpreter.errors import Fault
@@ -30,7 +30,7 @@ PYTHON: tuple[type, ...] = (int, float, bool)
 """Numbers that take the dtype of what they meet."""
 
 
-def llvm_type(dtype: np.dtype[Any]) -> Any:
+def llvm_type(dtype: AnyDType) -> Any:
     """The type of a value. Raises TypeError for what LLVM computes otherwise than NumPy."""
     if dtype.kind in "iub":
         return I1 if dtype == BOOL else ir.IntType(8 * dtype.itemsize)
@@ -50,7 +50,7 @@ class Tracer:
         self._plan: list[bool] = []
         self._asked: list[Any] = []
 
-    def type(self, dtype: np.dtype[Any]) -> Any:
+    def type(self, dtype: AnyDType) -> Any:
         """The type of values now. Raises TypeError for what LLVM computes otherwise than NumPy."""
         type_ = llvm_type(dtype)
         return ir.VectorType(type_, LANES) if self.is_vector else type_
@@ -151,7 +151,7 @@ class LaneWord(NDArrayOperatorsMixin):
         dtype = np.dtype(dtype)
         return self._of([self._cast(value, dtype) for value in self.columns], dtype)
 
-    def _cast(self, value: Any, to: np.dtype[Any]) -> Any:
+    def _cast(self, value: Any, to: AnyDType) -> Any:
         builder, source, type_ = self.tracer.builder, self.dtype, self.tracer.type(to)
         if source == to:
             return value

@@ -8,7 +8,13 @@ import numpy as np
 from tilewright.dialects.frozen import entity, factory
 from tilewright.lowering.interpreter.address_windows import base_of
 from tilewright.lowering.interpreter.array_spans import bounds_of, overlapping, read_only_bytes
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
+from tilewright.lowering.interpreter.array_types import (
+    AnyArray,
+    AnyDType,
+    BoolArray,
+    Int64Array,
+    UInt8Array,
+)
 
 
 @entity
@@ -33,7 +39,7 @@ class TileAllocation:
     def __len__(self) -> int:
         return len(self.octets)
 
-    def elements(self, dtype: np.dtype[Any]) -> AnyArray:
+    def elements(self, dtype: AnyDType) -> AnyArray:
         """All of it as elements of one type, from its first byte."""
         return self.octets[: len(self) - len(self) % dtype.itemsize].view(dtype)
 

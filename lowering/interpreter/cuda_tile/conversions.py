@@ -1,11 +1,11 @@
 """Conversions between element types: widths, integers and floats, bits as they are."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from tilewright.lowering.interpreter.arithmetic.conversions import conversion
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.cuda_tile.elements import (
     Element,
     Tile,
@@ -127,7 +127,7 @@ def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
     """Towards zero. Beyond the range the nearest integer of the type, and 0 for NaN: what
     `saturating` says, and what PTX's cvt does where Tile IR leaves it undefined."""
     low, high = _range(to, signed)
-    container: np.dtype[Any] = to.dtype if to.dtype != np.bool_ else np.dtype(np.int8)
+    container: AnyDType = to.dtype if to.dtype != np.bool_ else np.dtype(np.int8)
     target = container if signed else unsigned(container)
 
     def run(x: Tile) -> Tile:

@@ -17,7 +17,7 @@ from tilewright.dialects.cuda_tile.elements import dtype_of
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PointerType, TileType
 from tilewright.dialects.frozen import frozen
-from tilewright.lowering.interpreter.array_types import AnyArray
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType
 from tilewright.lowering.interpreter.numerics import FORMATS, FloatFormat
 
 Tile: TypeAlias = AnyArray
@@ -32,7 +32,7 @@ class Element:
     name: str
     kind: Kind
     bits: int
-    dtype: np.dtype[Any]
+    dtype: AnyDType
     format: FloatFormat | None = None
 
     @property
@@ -46,7 +46,7 @@ class Element:
         return self.bits == 4
 
     @property
-    def word(self) -> np.dtype[Any]:
+    def word(self) -> AnyDType:
         """The unsigned integer that holds one element's bits."""
         return np.dtype(f"uint{8 * self.dtype.itemsize}")
 
@@ -92,7 +92,7 @@ def pointee_of(type_: Attribute) -> Element:
 
 
 @cache
-def unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def unsigned(dtype: AnyDType) -> AnyDType:
     """The unsigned twin of a signed integer dtype."""
     return np.dtype(f"uint{8 * dtype.itemsize}")
 

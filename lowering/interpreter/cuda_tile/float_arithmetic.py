@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import AnyDType, Float64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
 from tilewright.lowering.interpreter.numerics import Rounding, encode, fma32, fma64, odd_sum
@@ -60,7 +61,7 @@ def widened(tile: Tile) -> NDArray[np.float32]:
     return words.view(np.float32)
 
 
-def narrowed(tile: NDArray[np.float32], dtype: np.dtype[Any]) -> Tile:
+def narrowed(tile: NDArray[np.float32], dtype: AnyDType) -> Tile:
     """f32 rounded to f16 or bf16, to nearest even."""
     if dtype != BFLOAT16:
         return tile.astype(dtype)
@@ -77,7 +78,7 @@ def narrowed(tile: NDArray[np.float32], dtype: np.dtype[Any]) -> Tile:
     return narrow.view(BFLOAT16)
 
 
-def in_float32(function: Function, dtype: np.dtype[Any]) -> Function:
+def in_float32(function: Function, dtype: AnyDType) -> Function:
     """A function of f32 on f16 or bf16: widened, computed, rounded."""
     if dtype.itemsize >= 4:
         return function
@@ -123,7 +124,7 @@ def _fused(element: Element, mode: Rounding) -> Ternary:
     return narrow
 
 
-def _fuse_piece(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> None:
+def _fuse_piece(tiles: list[Tile], result: Tile, room: Float64Array) -> None:
     """x * y + z in f32, to the nearest: by float64, and again where the two roundings may differ.
 
     They can only where the float64 sum is inexact and lies halfway between two f32: its low 29
@@ -142,7 +143,7 @@ def _fuse_piece(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> N
         _fuse_again(tiles, result, total)
 
 
-def _fuse_again(tiles: list[Tile], result: Tile, total: NDArray[np.float64]) -> None:
+def _fuse_again(tiles: list[Tile], result: Tile, total: Float64Array) -> None:
     halfway = (total.view(np.int64) & 0x1FFFFFFF) == 0x10000000
     # A zero is exact: products of f32 do not underflow in float64.
     halfway |= (np.abs(result) < _SUBNORMAL_HALVES) & (total != 0)

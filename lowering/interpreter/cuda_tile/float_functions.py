@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.math_functions.approximations import fast
 from tilewright.dialects.math_functions.code import Program, Value
 from tilewright.dialects.math_functions.functions import APPROXIMATIONS, FUNCTIONS
 from tilewright.dialects.math_functions.libdevice import LIBDEVICE, function_named
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
+from tilewright.lowering.interpreter.array_types import AnyDType, Float64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, as_signed
 from tilewright.lowering.interpreter.cuda_tile.float_arithmetic import in_float32
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, in_pieces
@@ -81,7 +81,7 @@ def of_libdevice(name: str, element: Element) -> Function:
 
 
 @cache
-def _on_tiles(program: Program, operands: tuple[str, ...], dtype: np.dtype[Any]) -> Function:
+def _on_tiles(program: Program, operands: tuple[str, ...], dtype: AnyDType) -> Function:
     """A program on numbers, whose result has a dtype."""
     run = function_of(program, operands, [_word(dtype)])
 
@@ -92,7 +92,7 @@ def _on_tiles(program: Program, operands: tuple[str, ...], dtype: np.dtype[Any])
     return compute
 
 
-def _word(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _word(dtype: AnyDType) -> AnyDType:
     return dtype if dtype == np.bool_ else np.dtype(f"u{dtype.itemsize}")
 
 
@@ -140,7 +140,7 @@ def remainder(element: Element) -> Function:
 
 
 def _once_rounded(compute: Callable[..., Any]) -> Function:
-    def piecewise(tiles: list[Tile], result: Tile, room: NDArray[np.float64]) -> None:
+    def piecewise(tiles: list[Tile], result: Tile, room: Float64Array) -> None:
         wide = room[: len(tiles)]
         for one, tile in zip(wide, tiles, strict=True):
             np.copyto(one, tile)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import AnyDType, Float64Array
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile
 
 PIECE = 1 << 14
@@ -46,8 +45,8 @@ class InPieces:
     """`piecewise(pieces, result, room)` over tiles that broadcast to the result's shape; `room` are
     `words` float64 an element to work in, the same for every piece."""
 
-    piecewise: Callable[[list[Tile], Tile, NDArray[np.float64]], None]
-    dtype: np.dtype[Any]
+    piecewise: Callable[[list[Tile], Tile, Float64Array], None]
+    dtype: AnyDType
     words: int = 0
 
     def __call__(self, *tiles: Tile, out: Tile | None = None) -> Tile:
@@ -79,10 +78,10 @@ class InPieces:
             self.piecewise(pieces, part, room[:, : len(part)])
 
 
-def in_pieces(function: Callable[..., Tile], dtype: np.dtype[Any]) -> InPieces:
+def in_pieces(function: Callable[..., Tile], dtype: AnyDType) -> InPieces:
     """A function of tiles whose result has a dtype, computed piece by piece."""
 
-    def piecewise(pieces: list[Tile], result: Tile, _: NDArray[np.float64]) -> None:
+    def piecewise(pieces: list[Tile], result: Tile, _: Float64Array) -> None:
         result[...] = function(*pieces)
 
     return InPieces(piecewise, dtype)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tilewright.dialects.frozen import entity, factory
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, BoolArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.values import Bits, Lanes
 
@@ -32,7 +32,7 @@ PARTS = 1 << 10
 class RegisterTensor:
     """One allocation in the registers of every thread of a wave: `data` [threads, elements]."""
 
-    def __init__(self, threads: int, size: int, dtype: np.dtype[Any], op_names: dict[int, str]):
+    def __init__(self, threads: int, size: int, dtype: AnyDType, op_names: dict[int, str]):
         self.data = np.zeros((threads, size), dtype=dtype)
         self._marks = np.full((threads, size), UNDEFINED, dtype=np.uint8)
         # Marks that no element has any more are left out here: most tensors are read unmarked.
@@ -230,7 +230,7 @@ class RegisterFile:
     _op_names: dict[int, str]
     _tensors: dict[int, RegisterTensor] = factory(dict)
 
-    def tensor(self, number: int, lanes: Lanes, size: int, dtype: np.dtype[Any]) -> RegisterTensor:
+    def tensor(self, number: int, lanes: Lanes, size: int, dtype: AnyDType) -> RegisterTensor:
         """The tensor of an op that some threads execute."""
         tensor = self._tensors.get(number)
         if tensor is None:

@@ -10,11 +10,10 @@ of magnitudes is at most 2^53 of it, nothing is off at all.
 import math
 from collections.abc import Sequence
 from itertools import starmap
-from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, BoolArray
 from tilewright.lowering.interpreter.numerics.formats import Floats
 
 _ONE_CORE = 1 << 18
@@ -42,7 +41,7 @@ _SLACK = 1.0 + 2.0**-20
 
 
 def certain_dot_add(
-    a: Floats, b: Floats, c: Floats, mantissas: Sequence[int], dtype: np.dtype[Any]
+    a: Floats, b: Floats, c: Floats, mantissas: Sequence[int], dtype: AnyDType
 ) -> tuple[AnyArray, BoolArray]:
     """A B + C rounded once to f16 or f32, and where that is certain; an exact zero is +0.
 

@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tilewright.lowering.interpreter.array_types import Float64Array
 from tilewright.lowering.interpreter.numerics.fma import fma32, fma64
 from tilewright.lowering.interpreter.numerics.formats import FORMATS
 from tilewright.lowering.interpreter.numerics.rounding import Rounding, encode
 
-Floats = NDArray[np.float64]
+Floats = Float64Array
 _ONE = np.ones(1)
 _ONE32 = np.ones(1, np.float32)
 _UFUNCS: dict[str, Any] = {"mul": np.multiply, "div": np.divide, "sqrt": np.sqrt}

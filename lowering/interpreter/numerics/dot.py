@@ -1,9 +1,8 @@
 """D = A B + C on matrices of raw element bits, for every MMA element type."""
 
-from typing import Any
-
 import numpy as np
 
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.numerics.converted_sum import converted_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.exact_sum import exact_dot_add
@@ -144,7 +143,7 @@ def _integer(
 def _check_containers(
     operands: tuple[Bits, Bits, Bits],
     types: tuple[str, str, str, str],
-    containers: tuple[np.dtype[Any], ...],
+    containers: tuple[AnyDType, ...],
 ) -> None:
     for name, bits, of_type, container in zip("abc", operands, types, containers, strict=False):
         if bits.dtype != container:

@@ -11,11 +11,10 @@ element at a time.
 
 from functools import partial
 from itertools import starmap
-from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.array_types import Int64Array
+from tilewright.lowering.interpreter.array_types import AnyDType, Int64Array
 from tilewright.lowering.interpreter.numerics.certain_sum import certain_dot_add
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import (
@@ -33,7 +32,7 @@ from tilewright.lowering.interpreter.numerics.whole import round_whole, sum_of_p
 _DIGIT = 40
 _LOWEST = -600
 Digits = list[Int64Array]
-_CERTAIN: dict[str, np.dtype[Any]] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32)}
+_CERTAIN: dict[str, AnyDType] = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32)}
 _FEW = 8
 """Up to this part of a product, elements in doubt are summed one by one."""
 

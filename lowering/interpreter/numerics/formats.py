@@ -20,11 +20,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tilewright.lowering.interpreter.array_types import Int64Array
+from tilewright.lowering.interpreter.array_types import AnyDType, Float64Array, Int64Array
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 
 Bits: TypeAlias = NDArray[np.unsignedinteger[Any]]
-Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = Float64Array
 Exponents: TypeAlias = NDArray[np.int16]
 
 ZERO_EXPONENT = -4096
@@ -76,7 +76,7 @@ class FloatFormat:
         return 1 - self.bias if self.has_zero else -self.bias
 
     @property
-    def container(self) -> np.dtype[Any]:
+    def container(self) -> AnyDType:
         """The unsigned NumPy type that holds one element."""
         width = max(8, 1 << (self.bits - 1).bit_length())
         return np.dtype(f"uint{width}")

@@ -12,11 +12,11 @@ then whole-row operations, and as lanes whichever is longer, the batch or N.
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
 from tilewright.lowering.interpreter.numerics.formats import Bits
 
@@ -57,7 +57,7 @@ def in_blocks(
     a: Bits,
     b: Bits,
     c: Bits,
-    container: np.dtype[Any],
+    container: AnyDType,
     f: BlockFunction,
     scales: tuple[Bits, Bits] | None = None,
 ) -> Bits:

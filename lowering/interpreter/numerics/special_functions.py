@@ -105,21 +105,26 @@ def ex2(x: Words) -> Words:
     return np.where(_is_nan(x), _NAN, result.astype(np.uint32))
 
 
+def _of_positive(x: Words, result: Words) -> Words:
+    """A result where a number is none below zero, else NaN."""
+    negative, exponent, _ = _parts(x)
+    return np.where(_is_nan(x) | (negative & (exponent != 0)), _NAN, result)
+
+
 def lg2(x: Words) -> Words:
     """log2(x) of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `lg2.approx.ftz.f32`.
 
     The sum has 36 bits behind the point, a negative one is the ones' complement; the result keeps
     the first 24. Of the powers of 2 only 1 is exact.
     """
-    negative, exponent, fraction = _parts(x)
+    _, exponent, fraction = _parts(x)
     sum_ = ((exponent - 127) << _LG2_POINT) + (_interpolate(fraction, tables.LG2, 8, 1674) >> 3)
     sum_ = np.where((exponent == 127) & (fraction == 0), 0, sum_)
     kept = _truncated(np.where(sum_ < 0, ~sum_, sum_), _LG2_POINT).view(np.uint32)
     result = np.where(sum_ < 0, kept | _SIGN, kept)
     result = np.where(exponent == 255, _INFINITY, result)
     result = np.where(exponent == 0, _INFINITY | _SIGN, result)
-    wrong = _is_nan(x) | (negative & (exponent != 0))
-    return np.where(wrong, _NAN, result)
+    return _of_positive(x, result)
 
 
 def rcp(x: Words) -> Words:
@@ -136,7 +141,7 @@ def rcp(x: Words) -> Words:
 
 def rsqrt(x: Words) -> Words:
     """x^(-1/2) of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `rsqrt.approx.ftz.f32`."""
-    negative, exponent, fraction = _parts(x)
+    _, exponent, fraction = _parts(x)
     odd = exponent % 2 == 1
     mantissa = np.where(
         odd,
@@ -148,13 +153,12 @@ def rsqrt(x: Words) -> Words:
     result = ((126 - half) << _FRACTION) + mantissa
     result = np.where(exponent == 255, 0, result).astype(np.uint32)
     result = np.where(exponent == 0, _INFINITY | (x & _SIGN), result)
-    wrong = _is_nan(x) | (negative & (exponent != 0))
-    return np.where(wrong, _NAN, result)
+    return _of_positive(x, result)
 
 
 def sqrt(x: Words) -> Words:
     """The square root of f32 bits, subnormals being zeros. PTX ISA 9.7.3, `sqrt.approx.ftz.f32`."""
-    negative, exponent, fraction = _parts(x)
+    _, exponent, fraction = _parts(x)
     odd = exponent % 2 == 1
     halves = np.where(
         odd,
@@ -164,8 +168,7 @@ def sqrt(x: Words) -> Words:
     result = ((exponent + 126 + odd) // 2 << _FRACTION) + (halves >> _GUARD + 1)
     result = np.where(exponent == 255, int(_INFINITY), result).astype(np.uint32)
     result = np.where(exponent == 0, x & _SIGN, result)
-    wrong = _is_nan(x) | (negative & (exponent != 0))
-    return np.where(wrong, _NAN, result)
+    return _of_positive(x, result)
 
 
 _INVERSE_TURN = 0xA2F983 / 2**26

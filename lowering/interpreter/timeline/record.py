@@ -15,12 +15,12 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import entity, factory, frozen
 from tilewright.dialects.intervals import insert_interval
 from tilewright.dialects.ptx.registers import NameOp, UndefOp
+from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder
 from tilewright.lowering.interpreter.machine.barriers import Barriers
 from tilewright.lowering.interpreter.machine.launch import Launch
@@ -114,18 +114,18 @@ class TimedWait:
     def op(self) -> Operation:
         return self.inner.op
 
-    def take(self, lanes: NDArray[np.int64]) -> TimedWait:
+    def take(self, lanes: Int64Array) -> TimedWait:
         keys = [self.keys[lane] for lane in lanes.tolist()]
         return TimedWait(self.timeline, self.inner.take(lanes), keys)
 
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self) -> BoolArray:
         return self.inner.ready()
 
-    def resume(self, lanes: NDArray[np.int64]) -> None:
+    def resume(self, lanes: Int64Array) -> None:
         self.inner.resume(lanes)
         self.timeline.resumed(self, lanes)
 
-    def deadlock(self, lanes: NDArray[np.int64]) -> str:
+    def deadlock(self, lanes: Int64Array) -> str:
         return self.inner.deadlock(lanes)
 
 
@@ -395,7 +395,7 @@ class Timeline:
 
         return timed
 
-    def resumed(self, wait: TimedWait, lanes: NDArray[np.int64]) -> None:
+    def resumed(self, wait: TimedWait, lanes: Int64Array) -> None:
         """Threads go on."""
         name, row, line = wait.op.name.removeprefix("ptx."), latency(wait.op.name), line_of(wait.op)
         warps, first = np.unique(lanes // WARP, return_index=True)

@@ -199,8 +199,7 @@ class ProgramSlice(Recording):
                 self.env[self._slots[dest]] = value
 
     def _compile(self, block: Block) -> list[Step]:
-        steps = [step for op in block.ops if (step := self._step(op)) is not None]
-        return steps
+        return [step for op in block.ops if (step := self._step(op)) is not None]
 
     def _step(self, op: Operation) -> Step | None:
         step = self._step_of_any(op)

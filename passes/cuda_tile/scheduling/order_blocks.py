@@ -72,10 +72,15 @@ def are_simple(ops: Iterable[Operation]) -> bool:
     return all(isinstance(op, _SIMPLE) and is_weak(op) for op in accesses)
 
 
+def _block_numbers(ops: Iterable[Operation]) -> list[Sequence[SSAValue]]:
+    """The numbers of the block along each dimension, as often as they are asked for."""
+    return [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+
+
 def long_dimension(ops: Iterable[Operation]) -> int | None:
     """The dimension of the grid along which later blocks have more iterations."""
     ops = list(ops)
-    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    numbers = _block_numbers(ops)
     loops = [op for op in ops if isinstance(op, ForOp)]
     for dim in range(3):
         own = {number[dim] for number in numbers}
@@ -91,7 +96,7 @@ def slow_dimension(ops: Iterable[Operation]) -> int | None:
     accesses = [op for op in ops if isinstance(op, MemoryOp)]
     if not all(isinstance(op, LoadViewTkoOp | StoreViewTkoOp) for op in accesses):
         return None
-    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    numbers = _block_numbers(ops)
     along = [{number[dim] for number in numbers} for dim in range(3)]
     counts = [
         sum(any(is_computed_from(x, own) for x in access.operands) for access in accesses)
@@ -135,7 +140,7 @@ def share_both_ways(ops: Iterable[Operation]) -> bool:
         loaded_by(x) for op in ops if isinstance(op, Multiplication) for x in op.operands[:2]
     ]
     places = [places_of(source.load) for source in sources if source is not None]
-    numbers = [op.results for op in ops if isinstance(op, core.GetTileBlockIdOp)]
+    numbers = _block_numbers(ops)
     along = ({number[dim] for number in numbers} for dim in range(2))
     return all(
         any(not any(is_computed_from(x, own) for x in place) for place in places) for own in along

@@ -148,11 +148,7 @@ def _same_token(op: Operation) -> Compute:
 @acts
 def _global_address(op: GetGlobalOp) -> Compute:
     name = op.name_.string_value()
-
-    def run(frame: Frame) -> Tile:
-        return np.full(1, frame.gang.machine.globals[name].base, np.int64)
-
-    return run
+    return lambda frame: np.full(1, frame.gang.machine.globals[name].base, np.int64)
 
 
 @acts

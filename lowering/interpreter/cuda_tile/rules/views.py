@@ -23,6 +23,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileView
 from tilewright.dialects.frozen import frozen
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
     Compute,
@@ -119,7 +120,7 @@ def _extents(op: Operation) -> Compute:
     return run
 
 
-def _columns(numbers: Numbers, dtype: np.dtype[Any]) -> Any:
+def _columns(numbers: Numbers, dtype: AnyDType) -> Any:
     """Extents as numbers of a type, which are unsigned. A fault where it does not hold them."""
     most = np.iinfo(unsigned(dtype)).max if dtype != np.bool_ else 1
     if numbers.size and (row := first_of(numbers > most)) is not None:

@@ -33,6 +33,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import chosen
 from tilewright.lowering.interpreter.arithmetic.programs import function_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.watched import finite, within_width
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.builder import Builder, Pure, makes
 from tilewright.lowering.interpreter.checks import ASKED
 from tilewright.lowering.interpreter.values import Bits, Undefined
@@ -52,7 +53,7 @@ def type_name(op: Operation, type_: Attribute, letter: str = "s") -> str:
     return f"{letter}{name[1:]}" if name[0] == "s" else name
 
 
-def container(op: Operation, type_: Attribute) -> np.dtype[Any]:
+def container(op: Operation, type_: Attribute) -> AnyDType:
     """The dtype that holds a scalar of an MLIR type."""
     if element_type(type_) in NARROW_FLOATS:
         return np.dtype(np.uint8)
@@ -107,7 +108,7 @@ def _constant(op: arith.ConstantOp) -> Compute:
     return constant(np.array([_bits(op, op.value, dtype)], dtype=dtype))
 
 
-def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
+def _elements(op: arith.ConstantOp, dtype: AnyDType) -> Bits:
     """The elements of a dense constant: [elements]."""
     value, type_ = op.value, op.result.type
     assert isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType)
@@ -115,7 +116,7 @@ def _elements(op: arith.ConstantOp, dtype: np.dtype[Any]) -> Bits:
     return np.broadcast_to(np.array(elements, dtype=dtype), prod(type_.get_shape()))
 
 
-def _bits(op: arith.ConstantOp, value: Attribute, dtype: np.dtype[Any]) -> int | bool:
+def _bits(op: arith.ConstantOp, value: Attribute, dtype: AnyDType) -> int | bool:
     bits = constant_bits(value)
     if bits is None:
         raise OpError(op, f"'{op.name}' expected an integer or a float, got {value}")

@@ -85,21 +85,13 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 @computes
 def _extract_value(op: ExtractValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
-
-    def extracted(container: Any) -> Any:
-        return _extracted(container, type_, path)
-
-    return extracted
+    return lambda container: _extracted(container, type_, path)
 
 
 @computes
 def _insert_value(op: InsertValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
-
-    def compute(container: Any, value: Any) -> Any:
-        return _inserted(container, type_, path, value)
-
-    return compute
+    return lambda container, value: _inserted(container, type_, path, value)
 
 
 @effects

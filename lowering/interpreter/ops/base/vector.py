@@ -31,11 +31,7 @@ def _broadcast(op: vector.BroadcastOp) -> Compute:
 def _extract(op: vector.ExtractOp) -> Compute:
     window = window_of(op, op.vector.type, op.result.type)
     taken = window if shape_of(op.result.type) else window.start
-
-    def compute(value: Bits) -> Bits:
-        return value[:, taken]
-
-    return compute
+    return lambda value: value[:, taken]
 
 
 @computes

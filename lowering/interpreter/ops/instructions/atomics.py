@@ -16,6 +16,7 @@ from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, kept_nan, raw
+from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.builder import Effect, accesses
 from tilewright.lowering.interpreter.errors import faults_of
 from tilewright.lowering.interpreter.machine.atomic_order import AccessOrder
@@ -64,7 +65,7 @@ _OPERATIONS: dict[str, Callable[..., Bits]] = {
 _LETTERS = {"u": "uint", "b": "uint", "s": "int", "f": "float"}
 
 
-def _dtype(type_: str) -> np.dtype[Any]:
+def _dtype(type_: str) -> AnyDType:
     if type_ == "b128":
         return WIDE
     return np.dtype(ml_dtypes.bfloat16 if type_ == "bf16" else f"{_LETTERS[type_[0]]}{type_[1:]}")

@@ -71,10 +71,7 @@ def remote(address: Bits, rank: Bits) -> Bits:
 
 @computes
 def _mapa(op: MapaOp) -> Compute:
-    def compute(address: Bits, rank: Bits) -> Bits:
-        return remote(address, rank).astype(np.uint32)
-
-    return compute
+    return lambda address, rank: remote(address, rank).astype(np.uint32)
 
 
 @effects(rows.MAPA_LEADER)

@@ -25,7 +25,7 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import (
     multiply_matrices,
     wgmma_model,
 )
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, AnyDType, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Builder, Effect, effects, executes, runs
 from tilewright.lowering.interpreter.errors import Fault, first_of, first_place
 from tilewright.lowering.interpreter.machine.async_proxy import AsyncFragment
@@ -78,7 +78,7 @@ class IssuedMma:
     zero: bool
     negated: tuple[bool, bool]
     selector: int
-    words: np.dtype[Any] | None
+    words: AnyDType | None
     a_sources: frozenset[int]
 
     def run(self, machine: Machine, gang: Gang) -> None:

@@ -21,7 +21,7 @@ from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import wmma as ptx_wmma
 from tilewright.dialects.row_ops import memory_operand
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, words_of
-from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt64Array
 from tilewright.lowering.interpreter.builder import Builder, Step, effect, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
@@ -70,7 +70,7 @@ class _WarpMatrices:
 
     access: WmmaAccess
     space: WmmaSpace
-    address: NDArray[np.uint64]
+    address: UInt64Array
 
     @property
     def alignment(self) -> int:

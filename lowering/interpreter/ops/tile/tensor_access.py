@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout
@@ -24,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import RANK_SHIFT
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.elements import packed, unpacked
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger
-from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
+from tilewright.lowering.interpreter.array_types import AnyDType, BoolArray, Int64Array, UInt64Array
 from tilewright.lowering.interpreter.errors import Fault, faults_of
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.register_tensor import RegisterTensor
@@ -141,7 +140,7 @@ def _along(stride: Any, path: tuple[int, ...]) -> Int64Array:
 # Elements
 
 
-def container(tensor: Tensor) -> np.dtype[Any]:
+def container(tensor: Tensor) -> AnyDType:
     """The dtype that holds an element's raw bits: a byte for a part of one. Raises Fault for an odd
     width."""
     if 64 % tensor.bits:
@@ -242,7 +241,7 @@ class _Access:
     total: int
     rows: Int64Array
     threads: Int64Array
-    address: NDArray[np.uint64]
+    address: UInt64Array
 
     @classmethod
     def of(cls, gang: Gang, tensor: Tensor, width: int, chosen: BoolArray | None) -> _Access:

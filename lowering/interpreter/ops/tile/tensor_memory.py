@@ -10,7 +10,6 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.atoms import OPERAND_MODES, CopyTraits, Operand
@@ -29,7 +28,13 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, L
 from tilewright.lowering.interpreter.arithmetic.umma import UmmaOptions, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import Memories, UmmaIssue
 from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_elements
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
+from tilewright.lowering.interpreter.array_types import (
+    AnyArray,
+    BoolArray,
+    Int64Array,
+    UInt8Array,
+    UInt64Array,
+)
 from tilewright.lowering.interpreter.builder import Builder, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.tcgen05_streams import AsyncOperation
@@ -126,7 +131,7 @@ def _dealloc(op: DeallocOp, builder: Builder) -> None:
 # Loads and stores
 
 
-def _addresses(tensor: Tensor, named: int) -> NDArray[np.uint64]:
+def _addresses(tensor: Tensor, named: int) -> UInt64Array:
     """The address of each instruction, which names so many elements: [threads or 1, number]."""
     starts = numbers(tensor.offset)[:, None] + images(tensor.modes)[:, ::named]
     return (starts * tensor.bits // CELL_BITS).astype(np.uint64)

@@ -25,7 +25,13 @@ from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue
 from tilewright.lowering.interpreter.arithmetic.reductions import combined
-from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt8Array
+from tilewright.lowering.interpreter.array_types import (
+    AnyArray,
+    AnyDType,
+    BoolArray,
+    Int64Array,
+    UInt8Array,
+)
 from tilewright.lowering.interpreter.builder import Effect, effects
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.machine.issued_once import check_issued_once
@@ -144,7 +150,7 @@ def load(
 
 
 def _read(
-    machine: Machine, dtype: np.dtype[Any], inside: BoolArray, address: Bits, element: str
+    machine: Machine, dtype: AnyDType, inside: BoolArray, address: Bits, element: str
 ) -> UInt8Array:
     """The content of global memory now, zeros where it lies outside."""
     values = np.zeros(len(inside), dtype=dtype)
@@ -187,7 +193,7 @@ class _Box:
     machine: Machine
     address: Bits
     inside: BoolArray
-    dtype: np.dtype[Any]
+    dtype: AnyDType
     element: Any
     reduction: str | None
 
