@@ -2,8 +2,9 @@
 
 from xdsl.dialects.arith import Arith, FloatingPointLikeBinaryOperation
 from xdsl.ir import Dialect
-from xdsl.irdl import irdl_op_definition, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition
+
+from tilewright.dialects.traits import PURE
 
 
 @irdl_op_definition
@@ -12,7 +13,7 @@ class RemFOp(FloatingPointLikeBinaryOperation):
 
     name = "arith.remf"
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 EXTENDED = Dialect("arith", [*Arith.operations, RemFOp], [*Arith.attributes])

@@ -12,7 +12,7 @@
         volatile = opt_prop_def(UnitAttr)
         result = result_def(POINTERS)
 
-        traits = traits_def(Pure())
+        traits = PURE
 
         assembly_format = "$ptr `,` $offset (`volatile` $volatile^)?"
 

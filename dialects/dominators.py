@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from tilewright.dialects.sequences import numbered
+
 Node = TypeVar("Node")
 """A block, or what stands for all of them that end."""
 
@@ -17,7 +19,7 @@ def immediate_dominators(
     is where the paths up from its predecessors meet.
     """
     order = _post_order(entry, successors)
-    number = {node: place for place, node in enumerate(order)}
+    number = numbered(order)
     predecessors: dict[Node, list[Node]] = {node: [] for node in order}
     for node in order:
         for successor in successors(node):

@@ -10,17 +10,21 @@ gpu.module @kernels {
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IndexType, StringAttr, UnitAttr, i32
 from xdsl.ir import Attribute, Block, Dialect, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, var_operand_def
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
+
+from tilewright.dialects.traits import WRITES
+
+FunctionOp: TypeAlias = func.FuncOp | gpu.FuncOp
+"""A function of MLIR, on the host or on a device."""
 
 
 def is_kernel(op: Operation) -> bool:
@@ -39,7 +43,7 @@ class PrintfOp(IRDLOperation):
     args = var_operand_def()
     format = prop_def(StringAttr)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     assembly_format = "$format attr-dict (`,` $args^ `:` type($args))?"
 

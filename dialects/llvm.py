@@ -10,11 +10,11 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
-    traits_def,
 )
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryWriteEffect
+
+from tilewright.dialects.traits import WRITES
 
 
 @irdl_op_definition
@@ -25,7 +25,7 @@ class AssumeOp(IRDLOperation):
 
     cond = operand_def(i1)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     assembly_format = "$cond attr-dict `:` type($cond)"
 

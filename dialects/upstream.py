@@ -32,7 +32,7 @@ from tilewright.dialects.cute.int_tuple import product
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.lattice.launch import why_illegal_block, why_illegal_cluster
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.dialects.gpu import FuncOp, LaunchOp, other_spelling
+from tilewright.dialects.gpu import FuncOp, FunctionOp, LaunchOp, other_spelling
 from tilewright.source.diagnostic import named
 
 Rule = Callable[[Any], str | None]
@@ -217,13 +217,13 @@ def _branch(op: cf.BranchOp | cf.ConditionalBranchOp) -> str | None:
     return None
 
 
-def _body(op: func.FuncOp | gpu.FuncOp | gpu.LaunchOp) -> str | None:
+def _body(op: FunctionOp | gpu.LaunchOp) -> str | None:
     if len(op.body.blocks) > 1 and any(not block.ops for block in op.body.blocks):
         return "expected its blocks to end in terminators, got an empty one"
     return None
 
 
-def _kernel(op: func.FuncOp | gpu.FuncOp) -> str | None:
+def _kernel(op: FunctionOp) -> str | None:
     marked = "gpu.kernel" in op.attributes or isinstance(op, gpu.FuncOp)
     if marked and not (op.body.blocks and op.body.blocks[0].ops):
         return "expected a kernel to have a body, got a declaration"

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -16,7 +15,7 @@ from tilewright.dialects.cute.types.tma import TmaCopyType
 from tilewright.dialects.cute_nvgpu.lattice.tma import REPEATABLE
 from tilewright.dialects.cute_nvgpu.ops.tma import TmaReduceOp, TmaStoreOp
 from tilewright.dialects.cute_nvgpu.types.copies import TmaInstructionAttr
-from tilewright.dialects.gpu import known_extents
+from tilewright.dialects.gpu import FunctionOp, known_extents
 from tilewright.passes.analysis.executing_threads import WARP, Known, Threads
 from tilewright.passes.analysis.functions import functions
 from tilewright.source.diagnostic import OpError, at
@@ -36,11 +35,11 @@ class CheckIssuePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in functions(op):
-            if isinstance(kernel, func.FuncOp | gpu.FuncOp):
+            if isinstance(kernel, FunctionOp):
                 _check(kernel)
 
 
-def _check(kernel: func.FuncOp | gpu.FuncOp) -> None:
+def _check(kernel: FunctionOp) -> None:
     threads: Threads | None = None
     known = known_extents(kernel, "gpu.known_block_size")
     for op in kernel.walk():

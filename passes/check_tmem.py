@@ -4,7 +4,7 @@ from functools import cache
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu, scf
+from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.cute_nvgpu.ops.tmem import AllocOp, DeallocOp, RetrieveOp
 from tilewright.dialects.cute_nvgpu.ops.umma import UmmaOp
-from tilewright.dialects.gpu import known_extents
+from tilewright.dialects.gpu import FunctionOp, known_extents
 from tilewright.passes.analysis.functions import functions
 from tilewright.passes.analysis.tensor_columns import columns
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
@@ -48,11 +48,11 @@ class CheckTmemPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions(op):
-            if isinstance(function, func.FuncOp | gpu.FuncOp):
+            if isinstance(function, FunctionOp):
                 _check(function)
 
 
-def _check(function: func.FuncOp | gpu.FuncOp) -> None:
+def _check(function: FunctionOp) -> None:
     first: CtaGroupOp | None = None
     allocates = False
     for op in function.walk():
@@ -93,7 +93,7 @@ def _check_operands(op: UmmaOp) -> None:
             )
 
 
-def _check_warps(function: func.FuncOp | gpu.FuncOp, op: AllocOp | DeallocOp) -> None:
+def _check_warps(function: FunctionOp, op: AllocOp | DeallocOp) -> None:
     """Raise OpError for what one warp does, where nothing asks which warp it is."""
     threads = prod(known_extents(function, "gpu.known_block_size") or (WARP,))
     if threads <= WARP or len(function.body.blocks) > 1 or _asks_for_threads(op):
@@ -114,7 +114,7 @@ def _asks_for_threads(op: Operation) -> bool:
     )
 
 
-def _check_cluster(function: func.FuncOp | gpu.FuncOp, op: CtaGroupOp) -> None:
+def _check_cluster(function: FunctionOp, op: CtaGroupOp) -> None:
     """Raise OpError for a kernel with pairs that does not run in clusters of them."""
     if "gpu.kernel" not in function.attributes and not isinstance(function, gpu.FuncOp):
         return

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 
 from tilewright.dialects.ancestors import ancestors, descendants
@@ -56,6 +56,7 @@ from tilewright.dialects.cuda_tile.types import (
     TileView,
 )
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.insertion import insert_before
 from tilewright.passes.cuda_tile.analysis.facts import repeated
 from tilewright.passes.cuda_tile.analysis.pointer_tiles import (
     PointedTile,
@@ -124,7 +125,7 @@ def _hoist(entry: EntryOp) -> None:
             ):
                 break
             op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(loop))
+            insert_before(op, loop)
 
 
 _HOISTED = (integer.AddIOp, integer.SubIOp, integer.MulIOp, ExtIOp)

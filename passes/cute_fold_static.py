@@ -5,7 +5,7 @@ from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator, is_side_effect_free
 
 from tilewright.dialects.cute.ops.arithmetic import CompareOp
@@ -13,6 +13,7 @@ from tilewright.dialects.cute.ops.constructors import StaticOp
 from tilewright.dialects.cute.types.algebra import CuteType
 from tilewright.dialects.cute.values import is_known
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.insertion import insert_before
 
 
 @frozen
@@ -54,7 +55,7 @@ def fold(op: Operation) -> None:
 
 
 def _replace(op: Operation, result: SSAValue, by: Operation) -> None:
-    Rewriter.insert_op(by, InsertPoint.before(op))
+    insert_before(by, op)
     by.results[0].name_hint = result.name_hint
     result.replace_all_uses_with(by.results[0])
 

@@ -15,6 +15,8 @@ from tilewright.dialects.ancestors import ancestors, descendants, enclosing
 from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_LIMIT
 from tilewright.dialects.fields import number
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.gpu import FunctionOp
+from tilewright.dialects.insertion import insert_before
 from tilewright.dialects.ptx import functions
 from tilewright.dialects.ptx.calls import TrapOp
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp, EntryOp
@@ -26,7 +28,7 @@ from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.dialects.ptx.types import B64
 from tilewright.source.diagnostic import OpError
 
-Function = func.FuncOp | gpu.FuncOp | functions.FuncOp
+Function = FunctionOp | functions.FuncOp
 Call = func.CallOp | functions.CallOp
 _RETURNS = (func.ReturnOp, gpu.ReturnOp, functions.RetOp)
 
@@ -45,7 +47,7 @@ class InlineCallsPass(ModulePass):
             if call.indirect is not None:
                 _compare(call, taken)
         _number(op, taken)
-        calls = list(filter(_has_body, _calls(op)))
+        calls: list[Call] = [*filter(_has_body, descendants(op, Call))]
         callees = {callee_of(call) for call in calls} | {one for one in taken if one.body.blocks}
         for call in calls:
             if callees.isdisjoint(ancestors(call)):
@@ -73,10 +75,6 @@ def callee_of(call: Call) -> Function:
             "nearest legal: a function without gpu.kernel that both call"
         )  # fmt: skip
     return callee
-
-
-def _calls(inside: Operation | Region) -> list[Call]:
-    return [op for op in inside.walk() if isinstance(op, Call)]
 
 
 def _has_body(call: Call) -> bool:
@@ -150,7 +148,7 @@ def _free_stack(body: Region) -> None:
     for block in body.blocks:
         if isinstance(last := block.last_op, _RETURNS):
             restored = StackrestoreOp(form="u64", top=top.result)
-            Rewriter.insert_op(restored, InsertPoint.before(last))
+            insert_before(restored, last)
 
 
 def _inline(call: Call, path: tuple[Function, ...]) -> None:
@@ -160,7 +158,7 @@ def _inline(call: Call, path: tuple[Function, ...]) -> None:
     if callee in path:
         raise OpError(call, f"'{call.name}' expected a callee that does not call itself")
     body = callee.body.clone()
-    nested, (entry, *others) = _calls(body), body.blocks
+    nested, (entry, *others) = descendants(body, Call), body.blocks
     if isinstance(callee, functions.FuncOp):
         if callee.local is not None:
             kernel, local = next(enclosing(call, EntryOp)), descendants(body, LocalAddressOp)

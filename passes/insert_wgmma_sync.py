@@ -3,15 +3,18 @@
 from collections.abc import Callable, Iterator
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.ancestors import descendants
 from tilewright.dialects.cute_nvgpu.ops import wgmma_sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
+from tilewright.dialects.gpu import FunctionOp
+from tilewright.dialects.insertion import insert_before
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_groups import BARRIERS, WgmmaGroups
 from tilewright.passes.check_hazards import has_wgmma
@@ -44,7 +47,7 @@ class InsertWgmmaSyncPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in list(op.walk()):
-            if isinstance(function, func.FuncOp | gpu.FuncOp) and has_wgmma(function):
+            if isinstance(function, FunctionOp) and has_wgmma(function):
                 _check_bare(function)
                 _insert_proxy_fences(function)
                 _insert_fences(function)
@@ -60,13 +63,13 @@ def _check_bare(function: Operation) -> None:
         )
 
 
-def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[WgmmaHazard]:
+def _hazards(function: FunctionOp, rule: Rule) -> list[WgmmaHazard]:
     """The hazards of one kind, in the order of the text."""
     hazards: dict[WgmmaHazard, None] = {}
     WgmmaFlow(function, lambda hazard: hazards.setdefault(hazard), cautious=True).follow(
         function.body
     )
-    order = {op: index for index, op in enumerate(function.walk())}
+    order = numbered(function.walk())
     return sorted(
         (hazard for hazard in hazards if hazard.rule == rule), key=lambda hazard: order[hazard.op]
     )
@@ -74,13 +77,13 @@ def _hazards(function: func.FuncOp | gpu.FuncOp, rule: Rule) -> list[WgmmaHazard
 
 def _insert_before(anchor: Operation, op: Operation) -> None:
     op.location = anchor.location
-    Rewriter.insert_op(op, InsertPoint.before(anchor))
+    insert_before(op, anchor)
 
 
 # Fences of the proxy
 
 
-def _insert_proxy_fences(function: func.FuncOp | gpu.FuncOp) -> None:
+def _insert_proxy_fences(function: FunctionOp) -> None:
     placed: list[Operation] = []
     while hazards := _hazards(function, "proxy"):
         write, fence = hazards[0].other, wgmma_sync.FenceProxyAsyncOp(space="shared::cta")
@@ -118,7 +121,7 @@ def _leads_on(terminator: Operation, reader: Operation) -> bool:
 # Fences of registers
 
 
-def _insert_fences(function: func.FuncOp | gpu.FuncOp) -> None:
+def _insert_fences(function: FunctionOp) -> None:
     placed: list[Operation] = []
     while hazards := _hazards(function, "fence"):
         placed.append(_place_fence(function, hazards[0].op))
@@ -126,7 +129,7 @@ def _insert_fences(function: func.FuncOp | gpu.FuncOp) -> None:
         _drop_unless_needed(fence, lambda: not _hazards(function, "fence"))
 
 
-def _place_fence(function: func.FuncOp | gpu.FuncOp, wgmma: Operation) -> Operation:
+def _place_fence(function: FunctionOp, wgmma: Operation) -> Operation:
     """A fence in the earliest of its possible places that orders the wgmma."""
     for anchor in (*reversed(list(_loops_around(wgmma))), _run_start(wgmma)):
         fence = wgmma_sync.WgmmaFenceOp()
@@ -165,4 +168,4 @@ def _drop_unless_needed(op: Operation, is_right: Callable[[], bool]) -> None:
     if is_right():
         op.erase()
     else:
-        Rewriter.insert_op(op, InsertPoint.before(following))
+        insert_before(op, following)

@@ -18,7 +18,6 @@ from xdsl.dialects import arith, cf, func, gpu, scf
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.argument import SIGNATURE
@@ -29,6 +28,8 @@ from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemAccessOp
 from tilewright.dialects.cute_nvgpu.ops.wmma import WmmaAccessOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.gpu import FunctionOp
+from tilewright.dialects.insertion import insert_before
 from tilewright.source.diagnostic import OpError
 
 
@@ -83,7 +84,7 @@ def _cast(conflict: LayoutConflict) -> None:
         if source.operand is not None and holder is not None:
             value = op.operands[source.operand]
             cast = fragment.CastOp(value, value.type)
-            Rewriter.insert_op(cast, InsertPoint.before(op))
+            insert_before(cast, op)
             op.operands[source.operand] = cast.result
             return
     raise conflict
@@ -255,7 +256,7 @@ def _set_layout(value: SSAValue, layout: Layout, made: dict[tuple[int, int], Fra
 def _set_signatures(ops: Sequence[Operation]) -> None:
     """Functions of fragments: their types follow those of their arguments and returned values."""
     for op in ops:
-        if op.regions and isinstance(op, func.FuncOp | gpu.FuncOp) and op.body.blocks:
+        if op.regions and isinstance(op, FunctionOp) and op.body.blocks:
             results = next(
                 (tuple(last.operand_types) for block in op.body.blocks
                  if isinstance(last := block.last_op, func.ReturnOp | gpu.ReturnOp)),

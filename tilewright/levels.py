@@ -72,8 +72,8 @@ class ModuleLevels:
 
 
 _compiled: dict[Hashable, ModuleOp] = {}
-"""What was compiled last, by what it was read from, its chip and the pipeline: who runs it lowers
-nothing."""
+"""The module that was compiled last, by what it was read from, its chip and the pipeline: who runs
+it lowers nothing."""
 
 
 def keep_compiled(read: Hashable, chip: str, module: ModuleOp) -> None:

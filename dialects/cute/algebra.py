@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from tilewright.dialects.cute.int_tuple import LayoutError, Shape, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout, make_layout, make_unchecked
-from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, on_outer
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, Same, on_outer
 
 # What tiles: a layout, an extent, None for "leave as it is", or one of these for each mode.
 Tiler: TypeAlias = Layout | int | tuple["Tiler", ...] | None
@@ -22,7 +22,7 @@ Tiler: TypeAlias = Layout | int | tuple["Tiler", ...] | None
 # --- coalesce and filter --------------------------------------------------------------------------
 
 
-def coalesce(layout: AnyLayout, profile: Any = None) -> AnyLayout:
+def coalesce(layout: Same, profile: Any = None) -> Same:
     """The same function with the fewest modes: (2,(1,6)):(1,(6,2)) -> 12:1.
 
     coalesce(L)(i) = L(i) for all i < size(L). This spelling is unique, up to which of them is
@@ -81,7 +81,7 @@ def from_modes(extents: list[int], strides: list[Any]) -> Layout:
     return make_unchecked(tuple(extents), tuple(strides))
 
 
-def equivalent(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
+def equivalent(a: AnyLayout, b: AnyLayout) -> bool:
     """Equal as functions: the same size and the same value at every index below it.
 
     Layouts are compared by their coalesced form, which is unique: its first stride is the value at
@@ -100,7 +100,7 @@ def equivalent(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
 # --- composition ----------------------------------------------------------------------------------
 
 
-def composition(a: AnyLayout, b: Tiler) -> AnyLayout:
+def composition(a: Same, b: Tiler) -> Same:
     """A after B: composition(A, B)(c) = A(B(c)) for every coordinate c of B, in the shape of B.
 
     (20):(2) after (5,4):(4,1) -> (5,4):(8,2). Strides of B that are bases pick modes of A. A tuple
@@ -244,7 +244,7 @@ def _indivisible(what: str, value: int, mode: int, extent: int, stride: Any) -> 
 # --- complement -----------------------------------------------------------------------------------
 
 
-def complement(layout: Layout | ComposedLayout, cotarget: Shape | Layout = 1) -> Layout:
+def complement(layout: AnyLayout, cotarget: Shape | Layout = 1) -> Layout:
     """The indices of its codomain that a layout leaves out, in increasing order.
 
     With R = complement(L, n): R increases from 0, and shares no other value with L. Where every

@@ -18,7 +18,7 @@ from tilewright.dialects.cute.algebra import composition
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.inverse import right_inverse
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.frozen import frozen
 
 Operand = Literal["A", "B", "C", "E", "SFA", "SFB"]

@@ -19,7 +19,7 @@ from tilewright.dialects.cute.int_tuple import (
     unflatten,
 )
 from tilewright.dialects.cute.layout import Layout, make_unchecked
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.tuples import shape_div
 
@@ -149,9 +149,7 @@ def _unit_mode(layout: Layout) -> int:
 # --- dynamic leaves -------------------------------------------------------------------------------
 
 
-def recast(
-    new_bits: int, old_bits: int, layout: Layout | ComposedLayout
-) -> Layout | ComposedLayout:
+def recast(new_bits: int, old_bits: int, layout: AnyLayout) -> AnyLayout:
     """The layout of `new_bits`-wide elements over those of `old_bits`, as far as it is known.
 
     Raises LayoutError where an offset, a swizzle or a stride does not divide.
@@ -167,11 +165,11 @@ def recast(
 
 def _recast(
     n: int,
-    layout: Layout | ComposedLayout,
+    layout: AnyLayout,
     leaf: Callable[[int, Any, Any], tuple[Any, Any]],
     swizzle: Callable[[int, Swizzle], Swizzle],
     offset: Callable[[int, int], int],
-) -> Layout | ComposedLayout:
+) -> AnyLayout:
     if isinstance(layout, Layout):
         return _with_leaves(layout, [leaf(n, s, d) for s, d in layout.leaves])
     if not isinstance(layout.offset, int):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from tilewright.dialects.cute.coordinate import coordinate_add
 from tilewright.dialects.cute.int_tuple import (
@@ -162,19 +162,21 @@ class ComposedLayout(Modes):
 
 _set_composed = fields_setter(ComposedLayout)
 
+AnyLayout: TypeAlias = Layout | ComposedLayout
 
-def outer_of(layout: Layout | ComposedLayout) -> Layout:
+
+def outer_of(layout: AnyLayout) -> Layout:
     """The layout that has the modes."""
     return layout.outer if isinstance(layout, ComposedLayout) else layout
 
 
-AnyLayout = TypeVar("AnyLayout", Layout, ComposedLayout)
+Same = TypeVar("Same", Layout, ComposedLayout)
 Arguments = ParamSpec("Arguments")
 
 
 def on_outer(
     operation: Callable[Concatenate[Layout, Arguments], Layout],
-) -> Callable[Concatenate[AnyLayout, Arguments], AnyLayout]:
+) -> Callable[Concatenate[Same, Arguments], Same]:
     """An operation on layouts that acts on the `outer` of a ComposedLayout, where its modes are."""
 
     @wraps(operation)
@@ -201,7 +203,7 @@ def compose_unchecked(inner: Any, offset: Any, outer: Layout) -> ComposedLayout:
     return composed
 
 
-def parse_layout(text: str) -> Layout | ComposedLayout:
+def parse_layout(text: str) -> AnyLayout:
     """The layout or composed layout that prints as `text`.
 
     Raises LayoutParseError with the position where reading stopped.

@@ -17,10 +17,10 @@ from typing import Any, cast
 
 from tilewright.dialects.cute.int_tuple import LayoutError, ScaledBasis, flatten, is_tuple, to_text
 from tilewright.dialects.cute.layout import Layout, make_unchecked
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.check import why_not
-from tilewright.dialects.cute.symbolic.composed import AnyLayout, outer_of
+from tilewright.dialects.cute.symbolic.composed import outer_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import (

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, Swizzle
 from tilewright.dialects.cute.symbolic.check import why_not
 from tilewright.dialects.cute.symbolic.composed import is_plain
 from tilewright.dialects.cute.symbolic.layouts import known, tile_layouts
@@ -99,7 +99,7 @@ def fault(kind: str, text: str) -> str | None:
     return why_not(kind, value)
 
 
-def typed_layout(layout: Layout | ComposedLayout) -> Typed:
+def typed_layout(layout: AnyLayout) -> Typed:
     """A layout with its kind, plain where only `outer` does anything."""
     if isinstance(layout, Layout):
         return Typed("layout", layout)

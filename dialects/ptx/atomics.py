@@ -1,7 +1,7 @@
 """Atomic operations. PTX ISA 9.7.13.5 and 9.7.13.6."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
@@ -15,7 +15,7 @@ from xdsl.irdl import (
 )
 
 if TYPE_CHECKING:
-    from xdsl.irdl import Operand, OptOperand
+    from xdsl.irdl import Operand
 
 from tilewright.dialects.cute_nvgpu.lattice.atomics import (
     ADDRESSED,
@@ -29,24 +29,22 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 )
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
-from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, RowOp, listed
-from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
+from tilewright.dialects.fields import Field, fields_op
+from tilewright.dialects.ptx.instruction import AlternativeOp, HintedOp, OffsetOp, RowOp, listed
+from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 
-class _AtomicOp(RowOp):
+class _AtomicOp(HintedOp, OffsetOp, RowOp):
     """An atomic operation of some order at an address plus a constant offset in bytes."""
 
     INSTRUCTION: ClassVar[str]
 
     if TYPE_CHECKING:
         address: Operand
-        values: Sequence[SSAValue]
-        cache_hint: OptOperand
+        values: Any
 
     space = prop_def(StringAttr)
     form = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
     semantics = opt_prop_def(StringAttr, StringAttr("acq_rel.gpu"))
 
     @property
@@ -103,7 +101,6 @@ class AtomOp(AlternativeOp, _AtomicOp):
     values = var_operand_def(RegType)
     predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(RegType)
-    cache_hint = opt_operand_def(B64)
     result = result_def(RegType)
 
     assembly_format = (
@@ -133,7 +130,6 @@ class RedOp(_AtomicOp):
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(PRED)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "`semantics` $semantics $space $form $address `,` $offset `,` $value (`if` $predicate^)?"

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.memory_forms import BoxForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, OperandForm, Vector
 from tilewright.dialects.cute_nvgpu.ops import tma
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PtxOp, RowOp, content, twin
+from tilewright.dialects.ptx.instruction import FormOp, HintedOp, PtxOp, RowOp, content, twin
 from tilewright.dialects.ptx.types import B16, B32, B64, RegType, reg
 
 TILE = StringAttr("tile")
@@ -38,10 +38,12 @@ class AsyncBulkOp(PtxOp):
         return self.row.operands(**self.variant)
 
 
-class TensorCopyOp(AsyncBulkOp):
+class TensorCopyOp(HintedOp, AsyncBulkOp):
     """A copy of a box; the coordinates of its first element stand innermost first, of four rows
     that of their first elements and those of the rows. A copy of pixels has `offsets` besides, by
     the mode that it is of. PTX ISA 5.5."""
+
+    MODES: ClassVar[Mapping[Any, rows.TensorCopyRow]]
 
     if TYPE_CHECKING:
         coordinates: VarOperand
@@ -58,9 +60,14 @@ class TensorCopyOp(AsyncBulkOp):
     def variant(self) -> dict[str, Any]:
         return {"rank": self.dimensions, **super().variant}
 
-    def row_of(self, modes: Mapping[Any, rows.TensorCopyRow], *key: Any) -> rows.TensorCopyRow:
-        """The row of the op's mode."""
-        if (row := modes.get(key or self.mode.data)) is None:
+    @property
+    def key(self) -> Any:
+        """The key of its row among those of its modes."""
+        return self.mode.data
+
+    @property
+    def row(self) -> rows.TensorCopyRow:
+        if (row := self.MODES.get(self.key)) is None:
             raise self.fail(f"another mode than {self.mode.data} here")
         return row
 
@@ -96,6 +103,8 @@ class TensorLoadOp(TensorCopyOp):
     that the box goes to the CTA's own memory, which more targets have of some modes.
     """
 
+    MODES = rows.TENSOR_LOADS
+
     dest = operand_def(B32)
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
@@ -104,7 +113,6 @@ class TensorLoadOp(TensorCopyOp):
     mask = opt_operand_def(B16)
     pair = opt_prop_def(UnitAttr)
     own = opt_prop_def(UnitAttr)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "$dest `,` $map `,` `[` $coordinates `]` `,` $barrier (`offsets` $offsets^ `:` "
@@ -112,9 +120,8 @@ class TensorLoadOp(TensorCopyOp):
     )
 
     @property
-    def row(self) -> rows.TensorCopyRow:
-        words = (word is not None for word in (self.mask, self.pair, self.own))
-        return self.row_of(rows.TENSOR_LOADS, self.mode.data, *words)
+    def key(self) -> Any:
+        return self.mode.data, *(word is not None for word in (self.mask, self.pair, self.own))
 
 
 class TensorFromSharedOp(TensorCopyOp):
@@ -123,7 +130,6 @@ class TensorFromSharedOp(TensorCopyOp):
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     source = operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.cp.async.bulk.tensor.store", *rows.TENSOR_STORES.values())
@@ -135,27 +141,22 @@ class TensorStoreOp(TensorFromSharedOp):
     ```
     """
 
-    assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
+    MODES = rows.TENSOR_STORES
 
-    @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_STORES)
+    assembly_format = "$map `,` `[` $coordinates `]` `,` $source"
 
 
 @fields_op("ptx.cp.async.bulk.prefetch.tensor", *rows.TENSOR_PREFETCHES.values())
 class TensorPrefetchOp(TensorCopyOp):
     """`cp.async.bulk.prefetch.tensor.Nd.L2.global.tile [map, {c}]{, policy}`."""
 
+    MODES = rows.TENSOR_PREFETCHES
+
     map = operand_def(B64)
     coordinates = var_operand_def(B32)
     offsets = opt_operand_def(RegType)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = "$map `,` `[` $coordinates `]` (`offsets` $offsets^ `:` type($offsets))?"
-
-    @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_PREFETCHES)
 
 
 @fields_op("ptx.cp.reduce.async.bulk.tensor", *rows.TENSOR_REDUCTIONS.values())
@@ -167,17 +168,18 @@ class TensorReduceOp(TensorFromSharedOp):
     ```
     """
 
+    MODES = rows.TENSOR_REDUCTIONS
+
     kind = prop_def(StringAttr)
 
     assembly_format = "$kind $map `,` `[` $coordinates `]` `,` $source"
 
     @property
-    def row(self) -> rows.TensorCopyRow:
-        return self.row_of(rows.TENSOR_REDUCTIONS, self.kind.data, self.mode.data)
+    def key(self) -> Any:
+        return self.kind.data, self.mode.data
 
     def verify_(self) -> None:
-        if self.kind.data not in rows.TENSOR_REDUCE:
-            raise self.fail(f"{', '.join(rows.TENSOR_REDUCE)}, got {self.kind.data}")
+        self.expect_word(self.kind.data, rows.TENSOR_REDUCE)
         super().verify_()
 
 
@@ -188,7 +190,7 @@ class BulkCopyOp(AsyncBulkOp):
 @fields_op(
     "ptx.cp.async.bulk.load", rows.BULK_LOAD, rows.BULK_LOAD_MULTICAST, rows.BULK_LOAD_IGNORING
 )
-class BulkLoadOp(BulkCopyOp):
+class BulkLoadOp(HintedOp, BulkCopyOp):
     """`cp.async.bulk.shared::cluster.global... [dst], [src], size, [mbar]{, mask}{, policy}`; of
     the first `left` bytes and the last `right` ones it does not say what they become.
 
@@ -205,7 +207,6 @@ class BulkLoadOp(BulkCopyOp):
     mask = opt_operand_def(B16)
     left = opt_operand_def(B32)
     right = opt_operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "$dest `,` $source `,` $size `,` $barrier (`multicast` $mask^)? "
@@ -234,22 +235,16 @@ class _BulkFromSharedOp(BulkCopyOp):
 class _MaskedStoreOp(_BulkFromSharedOp):
     """One of all bytes or, of each 16, those whose bits of a mask are set."""
 
-    ROWS: ClassVar[Sequence[rows.BulkCopyRow]]
+    CHOICE = "mask"
 
     mask = opt_operand_def(B16)
 
     assembly_format = "$dest `,` $source `,` $size (`mask` $mask^)?"
 
-    @property
-    def row(self) -> rows.BulkCopyRow:
-        return self.ROWS[self.mask is not None]
-
 
 @fields_op("ptx.cp.async.bulk.store", rows.BULK_STORE, rows.BULK_STORE_MASKED)
-class BulkStoreOp(_MaskedStoreOp):
+class BulkStoreOp(HintedOp, _MaskedStoreOp):
     """`cp.async.bulk.global.shared::cta.bulk_group [dst], [src], size{, policy}{, mask}`."""
-
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.multimem.cp.async.bulk", rows.MULTIMEM_STORE, rows.MULTIMEM_STORE_MASKED)
@@ -271,12 +266,11 @@ class _BulkReduceOp(_BulkFromSharedOp):
         return self.FORMS[self.form.data]
 
     def verify_(self) -> None:
-        if self.form.data not in self.FORMS:
-            raise self.fail(f"{', '.join(self.FORMS)}, got {self.form.data}")
+        self.expect_word(self.form.data, self.FORMS)
 
 
 @fields_op("ptx.cp.reduce.async.bulk", *rows.BULK_REDUCE.values())
-class BulkReduceOp(_BulkReduceOp):
+class BulkReduceOp(HintedOp, _BulkReduceOp):
     """`cp.reduce.async.bulk.global.shared::cta.bulk_group.FORM [dst], [src], size{, policy}`.
 
     ```mlir
@@ -285,8 +279,6 @@ class BulkReduceOp(_BulkReduceOp):
     """
 
     FORMS = rows.BULK_REDUCE
-
-    cache_hint = opt_operand_def(B64)
 
 
 @fields_op("ptx.multimem.cp.reduce.async.bulk", *rows.MULTIMEM_REDUCE.values())
@@ -297,12 +289,11 @@ class MultimemBulkReduceOp(_BulkReduceOp):
 
 
 @fields_op("ptx.cp.async.bulk.prefetch", rows.BULK_PREFETCH)
-class BulkPrefetchOp(BulkCopyOp):
+class BulkPrefetchOp(HintedOp, BulkCopyOp):
     """`cp.async.bulk.prefetch.L2.global [src], size{, policy}`."""
 
     source = operand_def(B64)
     size = operand_def(B32)
-    cache_hint = opt_operand_def(B64)
 
 
 BulkCommitGroupOp = twin(tma.BulkCommitGroupOp)
@@ -366,5 +357,4 @@ class CpFenceproxyOp(RowOp):
         return self.row.mnemonic.replace("release.cta", f"release.{self.scope.data}")
 
     def verify_(self) -> None:
-        if self.scope.data not in SCOPES:
-            raise self.fail(f"a scope of {', '.join(SCOPES)}, got {self.scope.data}")
+        self.expect_word(self.scope.data, SCOPES, "a scope of ")

@@ -7,15 +7,19 @@ from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
 from tilewright.dialects.cute_nvgpu.lattice.scalar import registers_of
 from tilewright.dialects.cute_nvgpu.ops import cluster as atom
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import FormOp, OffsetOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
-@fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
-class RankOp(PureOp, RowOp):
-    """`mov.u32 d, %cluster_ctarank`."""
+class _OfClusterOp(PureOp, RowOp):
+    """A rank or an address of the cluster."""
 
     result = result_def(B32)
+
+
+@fields_op("ptx.cluster_ctarank", rows.CLUSTER_RANK)
+class RankOp(_OfClusterOp):
+    """`mov.u32 d, %cluster_ctarank`."""
 
 
 class _ClusterBarrierOp(RowOp):
@@ -38,7 +42,7 @@ class RelaxedArriveOp(_ClusterBarrierOp):
 
 
 @fields_op("ptx.mapa", rows.MAPA)
-class MapaOp(PureOp, RowOp):
+class MapaOp(_OfClusterOp):
     """`mapa.shared::cluster.u32 d, a, rank`: the same place in another CTA's shared memory.
 
     ```mlir
@@ -48,11 +52,10 @@ class MapaOp(PureOp, RowOp):
 
     address = operand_def(B32)
     rank = operand_def(B32)
-    result = result_def(B32)
 
 
 @fields_op("ptx.mapa.leader", rows.MAPA_LEADER)
-class MapaLeaderOp(PureOp, RowOp):
+class MapaLeaderOp(_OfClusterOp):
     """`and.b32 d, a, 0xFEFFFFFF`: the same place in the CTA of the pair whose rank is even, as
     CUTLASS has it (`Sm100MmaPeerBitMask`), and clear low bits where the mask has such.
 
@@ -63,23 +66,20 @@ class MapaLeaderOp(PureOp, RowOp):
 
     address = operand_def(B32)
     mask = prop_def(NUMBER)
-    result = result_def(B32)
 
 
 @fields_op("ptx.getctarank", rows.GETCTARANK)
-class GetctarankOp(PureOp, RowOp):
+class GetctarankOp(_OfClusterOp):
     """`getctarank.shared::cluster.u32 d, a`: the rank of the CTA whose shared memory it is."""
 
     address = operand_def(B32)
-    result = result_def(B32)
 
 
-class _RemoteArrivalOp(RowOp):
+class _RemoteArrivalOp(OffsetOp, RowOp):
     """An arrival at an mbarrier of any CTA of the cluster, behind `reads` alone or what it wrote
     too."""
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     reads = opt_prop_def(UnitAttr)
 
     @property

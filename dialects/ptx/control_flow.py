@@ -70,7 +70,8 @@ def parameter_layout(type_: str) -> tuple[int, int]:
         return 128, 64
     if (match := _BYTES.fullmatch(type_)) is not None:
         return int(match[1]), int(match[2])
-    return (int(type_[1:]) // 8,) * 2
+    size = int(type_[1:]) // 8
+    return size, size
 
 
 MIN_CTAS = "nvvm.minctasm"
@@ -90,8 +91,8 @@ EXPLICIT_CLUSTER = "ptx.explicitcluster"
 11.7.2."""
 
 GUARDED = "ptx.guarded"
-"""The attribute of a branch whose first block is instructions under its predicate, as the text that
-it was read from has them."""
+"""The attribute of a branch, and of an `scf.if`, whose first block is instructions under its
+predicate, as a text has them that it was read from."""
 
 COMPUTES_LATE = "cuda_tile.computes_late"
 """The attribute of a kernel whose instructions are computed right in front of what needs them: one
@@ -103,6 +104,10 @@ BLOCK_CTAS = "cuda_tile.block_ctas"
 BY_WARPS = "ptx.by_warps"
 """The attribute of an `scf.if` whose first region a warp executes where the condition holds in all
 of its threads, in front of which they are together; either gives what the other would there."""
+
+COMPUTES_AGAIN = "ptx.computes_again"
+"""The attribute of an `scf.for` whose iterations compute again what does not change in them: no
+registers are left to hold it."""
 
 TAKES_BLOCKS = "cuda_tile.takes_blocks"
 """The attribute of a kernel whose CTAs take blocks of its callers' grid in turn, "alike" or
@@ -196,9 +201,9 @@ class EntryOp(PtxOp):
             for word in ("reqntid", "maxntid", "cluster")
         )
         keyword = parser.parse_optional_attr_dict_with_keyword()
-        kinds = [parameter_register(type_) or "" for _, type_, _ in parsed]
-        pairs = zip(parsed, kinds, strict=True)
-        arguments = [argument.resolve(reg(kind)) for (argument, _, _), kind in pairs]
+        arguments = [
+            argument.resolve(reg(parameter_register(type_) or "")) for argument, type_, _ in parsed
+        ]
         body = parser.parse_region(arguments)
         if not body.blocks:
             body.add_block(Block(arg_types=[argument.type for argument in arguments]))

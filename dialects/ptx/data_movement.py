@@ -20,12 +20,21 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Choice, Operand
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement, later
 from tilewright.dialects.cute_nvgpu.ops import copy
 from tilewright.dialects.fields import NUMBER, Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp, PtxOp, PureOp, RowOp, twin
+from tilewright.dialects.ptx.instruction import (
+    AlternativeOp,
+    FormOp,
+    HintedOp,
+    OffsetOp,
+    PureOp,
+    RowOp,
+    content,
+    twin,
+)
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
-class _AccessOp(PtxOp):
+class _AccessOp(HintedOp, OffsetOp):
     """A load or store: `ld{.SEMANTICS}.SPACE{.vN}.TYPE`, at an address plus a constant offset in
     bytes."""
 
@@ -34,7 +43,6 @@ class _AccessOp(PtxOp):
 
     space = prop_def(StringAttr)
     access = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
     semantics = opt_prop_def(StringAttr, StringAttr(rows.WEAK))
     cache = opt_prop_def(StringAttr)
 
@@ -70,12 +78,10 @@ class _AccessOp(PtxOp):
     @property
     def operand_forms(self) -> Sequence[OperandForm]:
         forms = self.ROW.operands(self.data.type.kind.data, self.data.type.count.data)
-        hint = getattr(self, "cache_hint", None)
-        return forms if hint is None else (*forms, Choice("cache-policy"))
+        return forms if self.cache_hint is None else (*forms, Choice("cache-policy"))
 
     def requirement(self) -> Requirement:
-        cache = None if self.cache is None else self.cache.data
-        return later(super().requirement(), rows.cached(self.semantics.data, cache))
+        return later(super().requirement(), rows.cached(self.semantics.data, content(self.cache)))
 
     def verify_(self) -> None:
         space, access, data = self.space.data, self.access.data, self.data.type
@@ -95,8 +101,8 @@ class _AccessOp(PtxOp):
             raise self.fail(
                 f"semantics {' or '.join(legal)} of {space} memory, got {self.semantics.data}"
             )
-        words = () if self.cache is None else self.cache.data.split(".")
-        if any(word not in rows.CACHING for word in words):
+        words = content(self.cache)
+        if words and any(word not in rows.CACHING for word in words.split(".")):
             raise self.fail(f"words of {', '.join(rows.CACHING)}, got {self.cache}")
         there = [row for row in there if self.semantics.data in row.semantics]
         counts = list(dict.fromkeys(count for row in there for count in row.lengths(access)))
@@ -123,7 +129,6 @@ class LdOp(AlternativeOp, _AccessOp):
     address = operand_def(RegType)
     predicate = opt_operand_def(PRED)
     otherwise = opt_operand_def(T)
-    cache_hint = opt_operand_def(B64)
     late = opt_prop_def(UnitAttr)
     result = result_def(T)
 
@@ -158,7 +163,6 @@ class StOp(_AccessOp):
     address = operand_def(RegType)
     value = operand_def(RegType)
     predicate = opt_operand_def(PRED)
-    cache_hint = opt_operand_def(B64)
 
     assembly_format = (
         "(`semantics` $semantics^)? $space $access $address `,` $offset `,` $value (`if` "
@@ -173,7 +177,7 @@ class StOp(_AccessOp):
 
 
 @fields_op("ptx.cp.async", rows.CP_ASYNC, rows.CP_ASYNC_PREFETCH)
-class CpAsyncOp(PtxOp):
+class CpAsyncOp(HintedOp):
     """`cp.async.CACHE.shared.global [dst], [src], size{, src-size}`; of a cache `ca.L2::128B`
     `cp.async.ca.shared.global.L2::128B`. PTX ISA 9.7.9.25.3.1."""
 
@@ -182,7 +186,6 @@ class CpAsyncOp(PtxOp):
     dest = operand_def(B32)
     source = operand_def(B64)
     source_size = opt_operand_def(B32)
-    cache_hint = opt_operand_def(B64)
     cache = prop_def(StringAttr)
     size = prop_def(NUMBER)
 
@@ -227,11 +230,10 @@ class CreatePolicyOp(PureOp, FormOp):
 
 
 @fields_op("ptx.createpolicy.range", rows.CREATE_POLICY_RANGE)
-class CreatePolicyRangeOp(PureOp, FormOp):
+class CreatePolicyRangeOp(PureOp, OffsetOp, FormOp):
     """`createpolicy.range{.global}.PRIORITIES.b64 d, [a], primary-size, total-size`."""
 
     address = operand_def(B64)
-    offset = prop_def(NUMBER)
     primary = operand_def(B32)
     total = operand_def(B32)
     d = result_def(B64)
@@ -246,7 +248,7 @@ class CreatePolicyCvtOp(PureOp, RowOp):
 
 
 @fields_op("ptx.st.bulk", rows.ST_BULK)
-class StBulkOp(RowOp):
+class StBulkOp(OffsetOp, RowOp):
     """`st.bulk.weak.shared::cta [a], size, 0`, as many bytes as a register says. PTX ISA 9.7.9.13.
 
     ```mlir
@@ -255,7 +257,6 @@ class StBulkOp(RowOp):
     """
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     size = operand_def(B64)
 
     assembly_format = "$address `,` $offset `,` $size"
@@ -282,11 +283,10 @@ class Lop3Op(PureOp, RowOp):
             raise self.fail(f"a table of 8 bits, got {self.table.value.data}")
 
 
-class LineOp(FormOp):
+class LineOp(OffsetOp, FormOp):
     """`NAME.FORM [address]`: what becomes of a line in the caches."""
 
     address = operand_def(B64)
-    offset = prop_def(NUMBER)
 
     assembly_format = "$form $address `,` $offset attr-dict"
 

@@ -6,13 +6,13 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue, SSAValues
-from xdsl.irdl import prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import opt_operand_def, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -24,9 +24,9 @@ from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SOURCES, 
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
-from tilewright.dialects.fields import FieldsOp, fields_op
+from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.types import RegType, reg
+from tilewright.dialects.ptx.types import B64, RegType, reg
 
 
 class SharedPlace(NamedTuple):
@@ -84,7 +84,10 @@ class PtxOp(FieldsOp):
     """True where what is legal hangs on what the module holds."""
 
     ROW: ClassVar[Any] = None
-    ROWS: ClassVar[Sequence[Any]] = ()
+    ROWS: ClassVar[Any] = ()
+
+    CHOICE: ClassVar[str] = ""
+    """The field with which the op is of its second row, if one is."""
 
     OPERANDS: ClassVar[Mapping[str, str]] = {}
     """The field that is an operand of the instruction, where that has neither its name nor the one
@@ -94,7 +97,7 @@ class PtxOp(FieldsOp):
     @property
     def row(self) -> Any:
         """The row of the lattice; None for an op that every target runs."""
-        return self.ROW
+        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
 
     @property
     def mnemonic(self) -> str:
@@ -116,7 +119,8 @@ class PtxOp(FieldsOp):
         for form in self.operand_forms:
             given: Any = self._content(form)
             if isinstance(given, SSAValues):
-                given = next(left.setdefault(self.fields_of(form)[0], iter(given)), None)
+                several: Any = given  # pyright: ignore[reportUnknownVariableType]
+                given = next(left.setdefault(self.fields_of(form)[0], iter(several)), None)
             values[form.name] = given
         return values
 
@@ -166,6 +170,11 @@ class PtxOp(FieldsOp):
         if value.type != legal:
             raise self.fail(f"{legal} for {self.mnemonic}, got {value.type}")
 
+    def expect_word(self, word: str, legal: Collection[str], what: str = "") -> None:
+        """Raise VerifyException unless a word is one of those that are legal."""
+        if word not in legal:
+            raise self.fail(f"{what}{', '.join(legal)}, got {word}")
+
     def requirement(self) -> Requirement:
         """The instruction's needs of its target."""
         return BASELINE if (row := self.row) is None else Requirement.of(row)
@@ -175,6 +184,18 @@ class PureOp(PtxOp):
     """An instruction, or a name of registers, that has no effect but its results."""
 
     traits = traits_def(Pure())
+
+
+class OffsetOp(PtxOp):
+    """An op with an address plus a constant offset, in bytes or, of tensor memory, in columns."""
+
+    offset = prop_def(NUMBER)
+
+
+class HintedOp(PtxOp):
+    """An access that a policy may say of how caches keep what it is to."""
+
+    cache_hint = opt_operand_def(B64)
 
 
 class AlternativeOp(PtxOp):
@@ -206,13 +227,6 @@ class RowOp(PtxOp):
     """An instruction with a row of the lattice, which says its mnemonic and operands; the op has
     their values."""
 
-    CHOICE: ClassVar[str] = ""
-    """The field with which the op is of its second row, if one is."""
-
-    @property
-    def row(self) -> Any:
-        return self.ROWS[getattr(self, self.CHOICE) is not None] if self.CHOICE else self.ROW
-
     @property
     def mnemonic(self) -> str:
         return self.row.mnemonics[0]
@@ -242,8 +256,7 @@ class FormOp(RowOp):
 
     def verify_(self) -> None:
         legal = [mnemonic for row in self.ROWS for mnemonic in row.mnemonics]
-        if self.mnemonic not in legal:
-            raise self.fail(f"one of {', '.join(legal)}, got {self.mnemonic}")
+        self.expect_word(self.mnemonic, legal, "one of ")
 
 
 def twin(
@@ -312,7 +325,7 @@ def parse_form(
 ) -> tuple[str, Sequence[SSAValue]]:
     """The form that an op's text begins with, and its operands, of the types of that form."""
     start = parser.pos
-    if (form := parser.parse_identifier()) not in forms:
+    if (form := parser.parse_optional_str_literal() or parser.parse_identifier()) not in forms:
         parser.raise_error(
             f"'{op.name}' expected a form of {', '.join(forms)}, got {form}", start, parser.pos
         )
@@ -373,7 +386,8 @@ class ScalarOp(PureOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(f" {self.form.data} ")
+        form = self.form.data
+        printer.print_string(f' "{form}" ' if ":" in form else f" {form} ")
         printer.print_list(self.inputs, printer.print_operand)
         printer.print_op_attributes(self.attributes)
 

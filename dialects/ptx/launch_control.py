@@ -1,16 +1,16 @@
 """Clusters that have not begun, whose work another one does. PTX ISA, clusterlaunchcontrol."""
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice import launch_control as rows
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import FormOp, OffsetOp, PureOp, RowOp
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
 @fields_op(rows.TRY_CANCEL.op, rows.TRY_CANCEL, rows.TRY_CANCEL_MULTICAST)
-class TryCancelOp(RowOp):
+class TryCancelOp(OffsetOp, RowOp):
     """`clusterlaunchcontrol.try_cancel.async... [addr], [mbar]`: 16 bytes that say which cluster
     will not begin, if any, arrive at an mbarrier; of a `multicast` in each CTA of the cluster.
 
@@ -22,7 +22,6 @@ class TryCancelOp(RowOp):
     CHOICE = "multicast"
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     barrier = operand_def(B32)
     multicast = opt_prop_def(UnitAttr)
 

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.irdl import operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, check_trans, find_form
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import MOVMATRIX, MatrixCopyRow
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp, RowOp
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import OffsetOp, RowOp
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 DEFAULT_FORM = "m8n8.b16"
 
 
-class MatrixCopyOp(PtxOp):
+class MatrixCopyOp(OffsetOp):
     """`ldmatrix` and `stmatrix`: some threads give the address of 16 bytes each.
 
     The form is shape and type, `m16n16.b8`; left out it is m8n8.b16.
@@ -31,7 +31,6 @@ class MatrixCopyOp(PtxOp):
 
     form = opt_prop_def(StringAttr, StringAttr(DEFAULT_FORM))
     trans = opt_prop_def(UnitAttr)
-    offset = prop_def(NUMBER)
 
     @property
     def row(self) -> MatrixCopyRow:

@@ -5,22 +5,20 @@ from typing import ClassVar
 from xdsl.irdl import (
     operand_def,
     opt_operand_def,
-    prop_def,
     result_def,
 )
 
 from tilewright.dialects.cute_nvgpu.lattice import mbarrier as rows
 from tilewright.dialects.cute_nvgpu.ops import mbarrier as atom
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import FormOp, PureOp, RowOp, twin
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import FormOp, OffsetOp, PureOp, RowOp, twin
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
 
-class MbarrierOp(RowOp):
+class MbarrierOp(OffsetOp, RowOp):
     """An instruction on the mbarrier at an address of shared memory plus a constant offset."""
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
 
 
 _COUNTED = "$address `,` $offset `,` $count attr-dict"
@@ -50,7 +48,7 @@ in the text that it was read from: `bra` or `bra.uni`."""
 
 
 @fields_op("ptx.mbarrier.ask", *rows.MBARRIER_ASK)
-class AskOp(FormOp):
+class AskOp(OffsetOp, FormOp):
     """`mbarrier.FORM p, [a], phase{, time}`, once: whether the phase is complete that has that
     parity, or that a state is of.
 
@@ -60,7 +58,6 @@ class AskOp(FormOp):
     """
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     phase = operand_def(RegType)
     time = opt_operand_def(B32)
     result = result_def(PRED)
@@ -72,11 +69,9 @@ class AskOp(FormOp):
         self.expect(self.phase, reg("b32" if ".parity" in self.form.data else "b64"))
 
 
-class _StateOp(RowOp):
+class _StateOp(MbarrierOp):
     """An arrival at an mbarrier whose phase something reads."""
 
-    address = operand_def(B32)
-    offset = prop_def(NUMBER)
     result = result_def(B64)
 
 
@@ -94,11 +89,10 @@ class ArriveExpectTxStateOp(atom.CountsBytes, _StateOp):
     assembly_format = "$address `,` $offset `,` $count"
 
 
-class _CountedOp(FormOp):
+class _CountedOp(OffsetOp, FormOp):
     """An instruction on an mbarrier whose count a register says."""
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
     count = opt_operand_def(B32)
 
     assembly_format = "$form $address `,` $offset (`count` $count^)?"

@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import STATIC_SHARED_L
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
 from tilewright.dialects.ptx.functions import FUNCTIONS, addressed
 from tilewright.dialects.ptx.identifiers import why_no_identifier
+from tilewright.dialects.ptx.instruction import SharedPlace
 from tilewright.dialects.ptx.registers import MoveOp
 from tilewright.dialects.ptx.types import B64
 
@@ -141,6 +142,10 @@ class GlobalAddressOp(MoveOp):
 
     variable = prop_def(StringAttr)
     result = result_def(B64)
+
+    @property
+    def source(self) -> SharedPlace:
+        return SharedPlace(0, variable=self.variable.data)
 
     def verify_(self) -> None:
         name = self.variable.data

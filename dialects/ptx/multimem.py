@@ -5,8 +5,8 @@ from xdsl.irdl import operand_def, opt_operand_def, prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.multimem import MULTIMEM, registers_of
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import AlternativeOp, FormOp, OffsetOp
 from tilewright.dialects.ptx.types import B64, PRED, RegType, reg
 
 
@@ -15,13 +15,12 @@ def register_of(form: str) -> RegType:
     return reg(*registers_of(form))
 
 
-class MultimemOp(FormOp):
+class MultimemOp(OffsetOp, FormOp):
     """An access to registers side by side in every copy, at an address plus a constant offset."""
 
     WORDS = None
 
     form = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
     address = operand_def(B64)
 
     @property

@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CLUSTER_REGISTERS,
+    HALVES,
     MOV,
     OF_LAUNCH,
     SCOPES,
@@ -57,12 +58,13 @@ VARYING = {**TIMES, **{name: kind for name, (kind, _) in OF_LAUNCH.items()}}
 NAMED = "ptx.named"
 """The attribute of an op whose result is its operand's register in the text that it was read from:
 bits of either kind, or the low half of an address of 64 bits; of a constant that is in a register
-there; of an `add` of an address and a constant that stand as `[a+8]` there."""
+there; of an `add` of an address and a constant that stand as `[a+8]` there; of the address of a
+variable that stands as `[s+8]`."""
 
 
 IN_PLACE = "ptx.in_place"
-"""The attribute of an op whose result takes the register of an operand in such a text: ptxas may
-allocate those of a wgmma otherwise where it does not."""
+"""The attribute of an op whose result takes the register of an operand, as in such a text, or where
+that is one of a wgmma: ptxas allocates it otherwise, or spills, where it does not."""
 
 
 class NameOp(PureOp):
@@ -71,6 +73,10 @@ class NameOp(PureOp):
 
 class MoveOp(PureOp, RowOp):
     """A form of `mov`, which has no effect but its result."""
+
+    @property
+    def row(self) -> InstructionRow:
+        return self.ROW or MOV[self.data.type.kind.data]
 
 
 class SpecialOp(RowOp):
@@ -99,10 +105,6 @@ class ConstOp(MoveOp):
     def __init__(self, bits: int, kind: str):
         properties: dict[str, Attribute] = {"bits": number(bits)}
         Operation.__init__(self, result_types=(reg(kind),), properties=properties)
-
-    @property
-    def row(self) -> InstructionRow:
-        return MOV[self.result.type.kind.data]
 
     @property
     def source(self) -> str:
@@ -148,8 +150,7 @@ class SregOp(SpecialOp, MoveOp):
     result = result_def(B32)
 
     def verify_(self) -> None:
-        if self.register.data not in SPECIAL_REGISTERS:
-            raise self.fail(f"one of {', '.join(SPECIAL_REGISTERS)}, got {self.register.data}")
+        self.expect_word(self.register.data, SPECIAL_REGISTERS, "one of ")
 
     def requirement(self) -> Requirement:
         in_clusters = self.register.data in CLUSTER_REGISTERS
@@ -173,9 +174,8 @@ class TimeOp(SpecialOp):
         return MOV[VARYING.get(self.register.data, "b32")]
 
     def verify_(self) -> None:
-        if (kind := VARYING.get(self.register.data)) is None:
-            raise self.fail(f"one of {', '.join(VARYING)}, got {self.register.data}")
-        self.expect(self.result, reg(kind))
+        self.expect_word(self.register.data, VARYING, "one of ")
+        self.expect(self.result, reg(VARYING[self.register.data]))
 
     def requirement(self) -> Requirement:
         _, needed = OF_LAUNCH.get(self.register.data, ("", super().requirement()))
@@ -256,9 +256,7 @@ class MovOp(MoveOp):
             raise self.fail(f"single registers of one width, got {source} and {result}")
 
 
-_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
-"""The kind of the halves of registers of a kind."""
-_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in _HALVES.items()}
+_WHOLES: dict[Attribute, RegType] = {reg(half): reg(whole) for whole, half in HALVES.items()}
 
 
 @fields_op("ptx.pack")
@@ -281,16 +279,12 @@ class PackOp(MoveOp):
         super().__init__(low, high, _WHOLES.get(low.type, B32))
 
     @property
-    def row(self) -> InstructionRow:
-        return MOV[self.result.type.kind.data]
-
-    @property
     def operand_forms(self) -> Sequence[OperandForm]:
         return self.row.alternatives[0]
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        _, halves = parse_form(cls, parser, _HALVES, lambda half: [reg(half)] * 2)
+        _, halves = parse_form(cls, parser, HALVES, lambda half: [reg(half)] * 2)
         op = cls(*halves)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -302,8 +296,8 @@ class PackOp(MoveOp):
 
     def verify_(self) -> None:
         kind = self.result.type
-        half = reg(_HALVES.get(kind.kind.data, "b16"))
-        if kind not in map(reg, _HALVES) or {self.low.type, self.high.type} != {half}:
+        half = reg(HALVES.get(kind.kind.data, "b16"))
+        if kind not in map(reg, HALVES) or {self.low.type, self.high.type} != {half}:
             raise self.fail(
                 f"two halves of a b16, b32 or b64 register, got {self.low.type}, {self.high.type} "
                 f"for {kind}"
@@ -325,14 +319,14 @@ class UnpackOp(MoveOp):
 
     def __init__(self, source: SSAValue):
         assert isinstance(source.type, RegType)
-        super().__init__(source, reg(_HALVES.get(source.type.kind.data, "b16"), 2))
+        super().__init__(source, reg(HALVES.get(source.type.kind.data, "b16"), 2))
 
     @property
     def whole(self) -> str:
         """The kind of its source."""
         assert isinstance(self.source.type, RegType)
         kind = self.source.type.kind.data
-        return kind if kind in _HALVES else "b32"
+        return kind if kind in HALVES else "b32"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -350,7 +344,7 @@ class UnpackOp(MoveOp):
 
     def verify_(self) -> None:
         whole = self.whole
-        if (self.source.type, self.halves.type) != (reg(whole), reg(_HALVES[whole], 2)):
+        if (self.source.type, self.halves.type) != (reg(whole), reg(HALVES[whole], 2)):
             raise self.fail(
                 f"the halves of a {whole} register, got {self.halves.type} of {self.source.type}"
             )

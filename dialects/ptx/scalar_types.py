@@ -47,12 +47,12 @@ class ScalarType:
 _SCALARS: dict[Attribute, ScalarType] = {
     IntegerType(1): ScalarType(1, "pred", "b8", "u8"),
     IntegerType(8): ScalarType(8, "b16", "b8", "u8"),
-    IntegerType(16): ScalarType(16, "b16", "b16", "u16"),
+    **dict.fromkeys(
+        (IntegerType(16), Float16Type(), BFloat16Type()), ScalarType(16, "b16", "b16", "u16")
+    ),
     IntegerType(32): ScalarType(32, "b32", "b32", "u32"),
     IntegerType(64): ScalarType(64, "b64", "b64", "u64"),
     IndexType(): ScalarType(64, "b64", "b64", "u64"),
-    Float16Type(): ScalarType(16, "b16", "b16", "u16"),
-    BFloat16Type(): ScalarType(16, "b16", "b16", "u16"),
     Float32Type(): ScalarType(32, "f32", "f32", "f32"),
     Float64Type(): ScalarType(64, "f64", "f64", "f64"),
 }

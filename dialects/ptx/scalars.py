@@ -1,6 +1,8 @@
 """Scalar instructions: each is a row of the lattice, and an op of its forms. PTX ISA 9.7.1, 9.7.3,
 9.7.4, 9.7.6, 9.7.8, 9.7.9.20, 9.7.9.21."""
 
+from collections.abc import Iterator
+
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, ScalarRow
 from tilewright.dialects.definition import class_of_row
 from tilewright.dialects.fields import fields_op
@@ -18,24 +20,13 @@ def _op(row: ScalarRow) -> type[ScalarOp]:
 SCALAR_OPS = {name: _op(row) for name, row in SCALARS.items()}
 """The ops, by the names of their instructions."""
 
-AddOp = SCALAR_OPS["add"]
-SubOp = SCALAR_OPS["sub"]
-MulOp = SCALAR_OPS["mul"]
-MadOp = SCALAR_OPS["mad"]
-FmaOp = SCALAR_OPS["fma"]
-DivOp = SCALAR_OPS["div"]
-RemOp = SCALAR_OPS["rem"]
-MinOp = SCALAR_OPS["min"]
-SqrtOp = SCALAR_OPS["sqrt"]
-RsqrtOp = SCALAR_OPS["rsqrt"]
-SetpOp = SCALAR_OPS["setp"]
-SelpOp = SCALAR_OPS["selp"]
-AndOp = SCALAR_OPS["and"]
-OrOp = SCALAR_OPS["or"]
-XorOp = SCALAR_OPS["xor"]
-NotOp = SCALAR_OPS["not"]
-ShlOp = SCALAR_OPS["shl"]
-ShrOp = SCALAR_OPS["shr"]
-CvtOp = SCALAR_OPS["cvt"]
-CvtaOp = SCALAR_OPS["cvta"]
-IsspacepOp = SCALAR_OPS["isspacep"]
+
+def _ops(*names: str) -> Iterator[type[ScalarOp]]:
+    return map(SCALAR_OPS.__getitem__, names)
+
+
+AddOp, SubOp, MulOp, MadOp, FmaOp = _ops("add", "sub", "mul", "mad", "fma")
+DivOp, RemOp, MinOp, SqrtOp, RsqrtOp = _ops("div", "rem", "min", "sqrt", "rsqrt")
+SetpOp, SelpOp = _ops("setp", "selp")
+AndOp, OrOp, XorOp, NotOp, ShlOp, ShrOp = _ops("and", "or", "xor", "not", "shl", "shr")
+CvtOp, CvtaOp, IsspacepOp = _ops("cvt", "cvta", "isspacep")

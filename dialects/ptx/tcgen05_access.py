@@ -17,18 +17,17 @@ from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import why_overlapping
 from tilewright.dialects.cute_nvgpu.lattice import tmem_access as rows
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import ShapedAccessOp
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import OffsetOp
 from tilewright.dialects.ptx.types import B32, RegType, reg
 
 
-class AccessOp(ShapedAccessOp, PtxOp):
+class AccessOp(ShapedAccessOp, OffsetOp):
     """A load or store of a shape, at an address plus a constant offset in columns."""
 
     HALF_CELLS = "packed"
 
     shape = prop_def(StringAttr)
-    offset = prop_def(NUMBER)
 
     @property
     def registers(self) -> int:
@@ -117,8 +116,7 @@ class LdRedOp(AccessOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if (form := self.form.data) not in REDUCE_FORMS:
-            raise self.fail(f"a form of {', '.join(REDUCE_FORMS)}, got {form}")
+        self.expect_word(self.form.data, REDUCE_FORMS, "a form of ")
         access = self.access
         if not access.shape.reduces or access.number < 2:
             raise self.fail(

@@ -13,7 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TmemCopyShape
 from tilewright.dialects.cute_nvgpu.ops.cta_group import AllocationOp, GroupInstructionOp
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import RowOp
+from tilewright.dialects.ptx.instruction import OffsetOp, RowOp, content
 from tilewright.dialects.ptx.types import B32, B64
 
 
@@ -24,7 +24,7 @@ class GroupOp(GroupInstructionOp, RowOp):
 
 
 @fields_op("ptx.tcgen05.alloc", rows.TMEM_ALLOC)
-class AllocOp(AllocationOp, GroupOp):
+class AllocOp(OffsetOp, AllocationOp, GroupOp):
     """`tcgen05.alloc.cta_group::G.sync.aligned.shared::cta.b32 [slot], columns`.
 
     ```mlir
@@ -35,7 +35,6 @@ class AllocOp(AllocationOp, GroupOp):
     OPERANDS: ClassVar = {"dst": "slot + offset"}
 
     slot = operand_def(B32)
-    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $slot `,` $offset `,` $columns"
 
@@ -65,7 +64,7 @@ class RelinquishAllocPermitOp(GroupOp):
 
 
 @fields_op("ptx.tcgen05.cp", TMEM_COPY)
-class CpOp(GroupOp):
+class CpOp(OffsetOp, GroupOp):
     """`tcgen05.cp.cta_group::G.SHAPE{.b8x16.FORMAT} [taddr], descriptor`.
 
     ```mlir
@@ -78,7 +77,6 @@ class CpOp(GroupOp):
     source_format = opt_prop_def(StringAttr)
     address = operand_def(B32)
     descriptor = operand_def(B64)
-    offset = prop_def(NUMBER)
 
     assembly_format = (
         "`group` $cta_group $shape ($source_format^)? $address `,` $offset `,` $descriptor"
@@ -91,8 +89,7 @@ class CpOp(GroupOp):
 
     @property
     def mnemonic(self) -> str:
-        source = None if self.source_format is None else self.source_format.data
-        return TMEM_COPY.mnemonic(self.copy_shape, self.group, source)
+        return TMEM_COPY.mnemonic(self.copy_shape, self.group, content(self.source_format))
 
     def verify_(self) -> None:
         super().verify_()
@@ -105,7 +102,7 @@ class CpOp(GroupOp):
 
 
 @fields_op("ptx.tcgen05.shift", rows.TMEM_SHIFT)
-class ShiftOp(GroupOp):
+class ShiftOp(OffsetOp, GroupOp):
     """`tcgen05.shift.cta_group::G.down [taddr]`.
 
     ```mlir
@@ -114,6 +111,5 @@ class ShiftOp(GroupOp):
     """
 
     address = operand_def(B32)
-    offset = prop_def(NUMBER)
 
     assembly_format = "`group` $cta_group $address `,` $offset"

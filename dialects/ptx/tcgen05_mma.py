@@ -23,7 +23,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.cute_nvgpu.ops.cta_group import CtaGroupOp
 from tilewright.dialects.fields import NUMBER, Field, fields_op
 from tilewright.dialects.illegal import Illegal
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, B64, PRED, RegType, reg
 
@@ -100,8 +100,10 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     @property
     def sources(self) -> dict[str, SSAValue]:
         """Its tensors by operand."""
-        tensors = {"A": self.a, "B": self.b, "D": self.d, "E": self.metadata}
-        tensors |= {"SFA": self.sfa, "SFB": self.sfb}
+        tensors = {
+            "A": self.a, "B": self.b, "D": self.d, "E": self.metadata, "SFA": self.sfa,
+            "SFB": self.sfb,
+        }  # fmt: skip
         return {name: value for name, value in tensors.items() if value is not None}
 
     @property
@@ -128,7 +130,7 @@ class Tcgen05MmaOp(PtxOp, CtaGroupOp):
     @property
     def input_scale(self) -> int:
         """D is multiplied by 2 to minus this first."""
-        return 0 if self.scale_input_d is None else self.scale_input_d.value.data
+        return content(self.scale_input_d) or 0
 
     @property
     def operand_forms(self) -> Sequence[OperandForm]:

@@ -1,12 +1,12 @@
 """Order of the instructions of tensor memory. PTX ISA, tcgen05."""
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def, prop_def
+from xdsl.irdl import operand_def, opt_operand_def, opt_prop_def
 
 from tilewright.dialects.cute_nvgpu.lattice import tmem as rows
 from tilewright.dialects.cute_nvgpu.ops import tcgen05_sync, tmem_access
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import twin
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import OffsetOp, twin
 from tilewright.dialects.ptx.tcgen05_memory import GroupOp
 from tilewright.dialects.ptx.types import B16, B32
 
@@ -17,7 +17,7 @@ FenceAfterThreadSyncOp = twin(tcgen05_sync.FenceAfterThreadSyncOp)
 
 
 @fields_op("ptx.tcgen05.commit", rows.TMEM_COMMIT, rows.TMEM_COMMIT_MULTICAST)
-class CommitOp(GroupOp):
+class CommitOp(OffsetOp, GroupOp):
     """`tcgen05.commit.cta_group::G.mbarrier::arrive::one.shared::cluster...b64 [mbar]{, mask}`,
     without the space where the address is `generic`.
 
@@ -32,7 +32,6 @@ class CommitOp(GroupOp):
 
     address = operand_def(B32)
     mask = opt_operand_def(B16)
-    offset = prop_def(NUMBER)
     generic = opt_prop_def(UnitAttr)
 
     assembly_format = (

@@ -106,5 +106,4 @@ class ShuffleOp(RowOp):
         return f"shfl.sync.{self.mode.data}.b32"
 
     def verify_(self) -> None:
-        if self.mode.data not in (legal := ("up", "down", "bfly", "idx")):
-            raise self.fail(f"a mode of {', '.join(legal)}, got {self.mode.data}")
+        self.expect_word(self.mode.data, ("up", "down", "bfly", "idx"), "a mode of ")

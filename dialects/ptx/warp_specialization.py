@@ -15,13 +15,26 @@ from tilewright.dialects.ptx.instruction import RowOp
 from tilewright.dialects.ptx.types import B32, PRED
 
 
+class ElectOp(RowOp):
+    """One thread of a whole warp."""
+
+    leader = result_def(PRED)
+
+
 @fields_op("ptx.elect.sync", ELECT_SYNC)
-class ElectSyncOp(RowOp):
+class ElectSyncOp(ElectOp):
     """`elect.sync _|p, 0xffffffff`."""
 
     OPERANDS: ClassVar = {"p": "_ + leader"}
 
-    leader = result_def(PRED)
+
+@fields_op("ptx.elect.sync.lane", ELECT_SYNC_MEMBERS)
+class ElectLaneOp(ElectOp):
+    """`elect.sync d|p, 0xffffffff`: the elected lane too."""
+
+    OPERANDS: ClassVar = {"p": "lane + leader"}
+
+    lane = result_def(B32)
 
 
 @fields_op("ptx.elect.sync.members", ELECT_SYNC_MEMBERS)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, result_def
 
 from tilewright.dialects.cute_nvgpu.atoms.operands import wmma_access_operands
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess, parse_access, why_not_loaded
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SPACES
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaAccessRow, WmmaSpace
-from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.ptx.instruction import AlignedOp
+from tilewright.dialects.fields import fields_op
+from tilewright.dialects.ptx.instruction import AlignedOp, OffsetOp
 from tilewright.dialects.ptx.matrix import WarpMmaOp
 from tilewright.dialects.ptx.registers import ConstOp
 from tilewright.dialects.ptx.types import B32, RegType, reg
@@ -40,7 +40,7 @@ class MmaOp(WarpMmaOp):
         self.refuse(why_not_loaded(self.mma_atom, *loaded))
 
 
-class WmmaAccessOp(AlignedOp):
+class WmmaAccessOp(OffsetOp, AlignedOp):
     """A matrix between memory and registers.
 
     Every thread of the warp gives the same address, the first operand, and the same stride, in
@@ -48,8 +48,6 @@ class WmmaAccessOp(AlignedOp):
     """
 
     ASKS_OPERANDS = True
-
-    offset = prop_def(NUMBER)
 
     @property
     def access(self) -> WmmaAccess:

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
-from xdsl.irdl import traits_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     ParsingState,
@@ -15,10 +14,10 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 
 from tilewright.dialects.declared import DeclaredOp
 from tilewright.dialects.directives import Word
+from tilewright.dialects.traits import PURE
 from tilewright.dialects.triton.types import element_of, shape_of
 
 MAX_ELEMENTS = 1 << 20
@@ -84,7 +83,7 @@ class TritonOp(DeclaredOp):
 class PureOp(TritonOp):
     """An op that has no effect but its results."""
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 class GenericOp(TritonOp):

@@ -94,7 +94,7 @@ from tilewright.passes.cuda_tile.analysis.thread_read_layouts import (
 )
 from tilewright.passes.cuda_tile.layouts.elements import element_of, scalar_type, shape_of
 from tilewright.passes.cuda_tile.layouts.find_layouts import LayoutTable, find_layouts
-from tilewright.passes.cuda_tile.layouts.layouts import bits_of, log2
+from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS, bits_of, log2
 from tilewright.passes.cuda_tile.legalization.legalize import legalize
 from tilewright.passes.cuda_tile.scheduling.broadcast_rows import reader_layouts
 from tilewright.passes.cuda_tile.scheduling.late_sums import make_sums_late
@@ -310,7 +310,7 @@ def _specialise(
     number, plan = kernel.threads.number, Rings.in_kernel(kernel).plan
     gathers = plan.gathers
     copying = WARPGROUP if gathers else WARP
-    first, second = (emitter.compare("eq", number, threads + i * copying) for i in range(2))
+    first = emitter.compare("eq", number, threads)
 
     def compute() -> None:
         if registers:
@@ -367,14 +367,12 @@ def _specialise(
         kernel.values = dict(given)
         Rings.in_kernel(kernel).restart()
         outer = emitter.enter(produced)
-        issuer = Issuer(kernel, issued)
-        issue = partial(emitter.when, second, partial(issuer.walk, source, record.events))
+        warp = emitter.binary("shr", number, WARP_BITS)
+        issues = emitter.compare("eq", warp, threads + copying >> WARP_BITS)
         if kernel.tensor.ctas > 1:
-            # Of a condition of both ptxas does not know that it is true in one thread alone: each
-            # MMA and commit would be in a loop over values of its descriptors (`BRA.U.ANY`).
-            emitter.when(kernel.leads, issue)
-        else:
-            issue()
+            issues = emitter.binary("and", kernel.leads, issues)
+        issuer = Issuer(kernel, issued)
+        emitter.when(issues, partial(issuer.run, source, record.events))
         emitter.leave(outer)
         kernel.values = places
     produced.add_op(scf.YieldOp())

@@ -1,8 +1,9 @@
 """A warp of its own that issues the MMAs of a kernel whose accumulators are in tensor memory.
 
-Its thread goes through the loops in which those who compute said that something is issued
+It goes through the loops in which those who compute said that something is issued
 (`kernel/issued_products`): it waits for stages itself, and for threads where they have touched what
-MMAs overwrite or read. So they convert and store one tile while the next one is multiplied.
+MMAs overwrite or read. So they convert and store one tile while the next one is multiplied. All of
+its threads wait, one of them issues.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tilewright.dialects.cuda_tile.ops.conversions import FToFOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, tcgen05_sync
+from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
 from tilewright.dialects.integers import constant_integer
 from tilewright.lowering.cuda_tile.convert_producer import SpecializedWarp
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
@@ -28,9 +30,11 @@ from tilewright.lowering.cuda_tile.kernel.issued_products import (
 )
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import Range
+from tilewright.lowering.cuda_tile.kernel.shared_tiles import SharedTile
 from tilewright.lowering.cuda_tile.products.convert_tensor_core_matrix import TensorCoreProduct
 from tilewright.lowering.cuda_tile.products.fresh_accumulators import FreshAccumulators
 from tilewright.passes.cuda_tile.analysis.find_pipelines import Pipelines
+from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.specialized_warps import needed_for
 from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     Accumulators,
@@ -51,11 +55,18 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
 class Issuer(SpecializedWarp):
     """The walk of that warp."""
 
+    ahead = False
+
     def __init__(self, kernel: EntryLowering, needed: set[Operation]):
         super().__init__(kernel, needed)
         # The stage before the first one has been given.
         self._parity = kernel.emitter.constant(kernel.tensor.stages - 1, 32)
         kernel.tensor.begin()
+
+    def run(self, block: Block, events: Sequence[Event]) -> None:
+        """Issue all, by one thread of the warp."""
+        self.kernel.tensor.elected = self.kernel.emitter.emit(ElectSyncOp())
+        self.walk(block, events)
 
     def walk(self, block: Block, events: Sequence[Event]) -> None:
         """Issue what a block does."""
@@ -97,8 +108,22 @@ class Issuer(SpecializedWarp):
             self.walk(op.region.block, event.events)
             return [self._parity, *tensor.parities[2:]]
 
+        for inner in event.events:
+            if isinstance(inner, IssuedProduct):
+                self._await_before(op, inner)
         begun = [self._parity, *tensor.parities[2:]]
         self._parity, *tensor.parities[2:] = self.loop(op, begun, body)
+
+    def _await_before(self, loop: ForOp, event: IssuedProduct) -> None:
+        """Wait for what a product in a loop reads and is loaded outside of it."""
+        for i, name in enumerate("AB"):
+            value = event.op.operands[i]
+            source = None if name in event.laid else loaded_by(value)
+            if source is not None and not loop.is_ancestor(source.load):
+                self._there(value)
+                tile = self.kernel[value]
+                assert isinstance(tile, SharedTile)
+                tile.ready()
 
     def _issue(self, event: IssuedProduct) -> None:
         kernel, op = self.kernel, event.op

@@ -95,7 +95,8 @@ def _counted(stages: int) -> str:
 def _columns(accumulators: Accumulators, shape: Sequence[int]) -> str:
     first, count = accumulators.column, accumulators.columns
     layout = in_words(accumulators.layout(), shape)
-    return f"tensor memory, columns {first} to {first + count - 1}; threads load {layout}"
+    lanes = f"from lane {accumulators.lane} on, " if accumulators.lane else ""
+    return f"tensor memory, {lanes}columns {first} to {first + count - 1}; threads load {layout}"
 
 
 def in_words(layout: TileLayout, shape: Sequence[int]) -> str:

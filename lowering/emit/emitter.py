@@ -155,7 +155,7 @@ class Emitter(ValueNumbering):
         condition: SSAValue,
         body: Callable[[], object],
         otherwise: Callable[[], object] | None = None,
-    ) -> None:
+    ) -> scf.IfOp:
         """A branch: what `body` emits under a condition, what `otherwise` does where it fails."""
 
         def branch(build: Callable[[], object]) -> None:
@@ -164,7 +164,7 @@ class Emitter(ValueNumbering):
 
         then = self.region(lambda: branch(body))
         other = Region() if otherwise is None else self.region(lambda: branch(otherwise))
-        self.add(scf.IfOp(condition, [], then, other))
+        return self.add(scf.IfOp(condition, [], then, other))
 
     def either(
         self,

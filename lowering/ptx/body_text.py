@@ -19,16 +19,16 @@ from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.control_flow import (
     GUARDED,
-    PARAMETER_TYPES,
     TENSORMAP,
     BraOp,
     CondBraOp,
     EntryOp,
     parameter_layout,
 )
+from tilewright.dialects.ptx.data_movement import LdOp
 from tilewright.dialects.ptx.functions import CallOp, ExitOp, FuncOp, RetOp, parts_of
 from tilewright.dialects.ptx.identifiers import comment, unique
-from tilewright.dialects.ptx.instruction import PtxOp
+from tilewright.dialects.ptx.instruction import PtxOp, SharedPlace
 from tilewright.dialects.ptx.launch_control import QueryCancelOp
 from tilewright.dialects.ptx.mbarrier import TWO_WAYS, TryWaitParityOp
 from tilewright.dialects.ptx.registers import NAMED
@@ -41,22 +41,20 @@ from tilewright.lowering.ptx.parallel_moves import in_order
 from tilewright.lowering.ptx.registers import PREFIXES, RegisterMove, names_of, needs_register
 from tilewright.source.diagnostic import OpError, file_location
 
+_BRANCH = re.compile(r"bra(?:\.uni)? (\S+);")
+_LABEL = re.compile(r"^(\S+):\n", re.MULTILINE)
 _HALVES = re.compile(r"\{[^{},]+, [^{},]+\}")
 """Two registers side by side."""
 
 
 def parameter(type_: str, name: str) -> str:
-    """The declaration of a parameter: of bytes where it is no scalar."""
-    if type_ in PARAMETER_TYPES and type_ != TENSORMAP:
-        return f".param .{type_} {name}"
-    size, align = parameter_layout(type_)
-    return f".param .align {align} .b8 {name}[{size}]"
-
-
-def variable(type_: str, name: str) -> str:
-    """The declaration of a variable in which a value is passed to a function, or by it."""
+    """The declaration of a parameter, or of a variable in which a value is passed to a function, or
+    by it: of bytes where it is no scalar."""
     kind, *_ = type_.split()
-    return f".param .{kind} {name}" if "_" not in kind else parameter(kind, name)
+    if kind != TENSORMAP and "_" not in kind:
+        return f".param .{kind} {name}"
+    size, align = parameter_layout(kind)
+    return f".param .align {align} .b8 {name}[{size}]"
 
 
 class BodyText:
@@ -87,6 +85,7 @@ class BodyText:
         self._trampolines: list[tuple[str, Edge]] = []
         self._body = StringIO()
         self._written = set[Operation]()
+        self._in_place: set[SSAValue | None] = {None}
         self.required = list[Requirement]()
         self._guard = ""
         self._comment: str | None = None
@@ -100,6 +99,13 @@ class BodyText:
     @abstractmethod
     def _parameters(self) -> None:
         """Load what is given."""
+
+    def is_in_place(self, argument: SSAValue, name: str) -> bool:
+        """True where what reads an argument loads it from its parameter, which it is called."""
+        if in_place := all(_loads_parameter(use.operation) for use in argument.uses):
+            self.registers.names[argument] = [name]
+            self._in_place.add(argument)
+        return in_place
 
     @property
     def name(self) -> str:
@@ -115,7 +121,10 @@ class BodyText:
             self._body.write(f"{label}:\n")
             self._moves(edge)
             self.line(f"bra.uni {self._labels[edge.dest]};")
-        return f"{self._head()}{self._declarations()}\n{self._body.getvalue()}}}\n"
+        body = self._body.getvalue()
+        named = {*_BRANCH.findall(body), *(self._labels[one] for one in blocks if one.name_hint)}
+        body = _LABEL.sub(lambda label: label[0] if label[1] in named else "", body)
+        return f"{self._head()}{self._declarations()}\n{body}}}\n"
 
     def _declarations(self) -> str:
         local, align = self._op.local, self._op.local_align
@@ -236,7 +245,10 @@ class BodyText:
         if ONE_INSTRUCTION in op.attributes and self._is_one(op):
             return
         if _is_plain(type(op)):
-            if NAMED not in op.attributes:
+            if NAMED in op.attributes:
+                if isinstance(place := getattr(op, "source", None), SharedPlace):
+                    self.registers.names[op.results[0]] = [self._printer.place(place)]
+            else:
                 text = self._printer.text(op, self._shapes[op])  # type: ignore[arg-type]
                 if type(op) is registers.SharedAddressOp and self._is_wide(op.result):
                     text = text.replace("mov.u32", "mov.u64", 1)
@@ -271,7 +283,7 @@ class BodyText:
         )
         kinds = (*function.parameters, *function.returns)
         declared = "".join(
-            f" {variable(kind.data, place)};"
+            f" {parameter(kind.data, place)};"
             for kind, place in zip(kinds, (*given, *returned), strict=True)
         )
         self.line(f"{{{declared}", op)
@@ -280,7 +292,7 @@ class BodyText:
             address, *arguments = arguments
             name, prototype = self.register(address), ", called"
             results, inputs = (
-                ", ".join(variable(kind.data, "_") for kind in some)
+                ", ".join(parameter(kind.data, "_") for kind in some)
                 for some in (function.returns, function.parameters)
             )
             self.line(f"called: .callprototype ({results}) _ ({inputs});")
@@ -306,8 +318,8 @@ class BodyText:
     ) -> None:
         """Load what is passed in variables, parameters where something reads them."""
         for value, part in zip(values, parts_of(variables), strict=True):
-            if value.first_use is not None or isinstance(value, OpResult):
-                place = f"{names[part.variable]}+{part.offset}"
+            place = f"{names[part.variable]}+{part.offset}"
+            if isinstance(value, OpResult) or not self.is_in_place(value, place.removesuffix("+0")):
                 self.line(f"ld.param.{part.type} {self.register(value)}, [{place}];")
 
     def _maybe(self, op: PtxOp, text: str) -> None:
@@ -373,7 +385,8 @@ class BodyText:
 
     def _is_one(self, op: Operation) -> bool:
         """True for an op that is written as one instruction with others, by the first of them."""
-        if op not in self._written and (one := one_instruction(op)) is not None:
+        one = None if op in self._written else one_instruction(op)
+        if one is not None and one.parameter in self._in_place:
             self._written.update(one.ops)
             self.required.append(one.requirement)
             self.line(one.written(self.registers.names), op)
@@ -396,6 +409,13 @@ def _is_plain(op: type[Operation]) -> bool:
         | QueryCancelOp
     )  # fmt: skip
     return issubclass(op, PtxOp) and "predicate" not in vars(op) and not issubclass(op, special)
+
+
+def _loads_parameter(op: Operation) -> bool:
+    """True for a load of a parameter, or of its bytes."""
+    if isinstance(op, LdOp):
+        return op.space.data == "param"
+    return (one := one_instruction(op)) is not None and one.parameter is not None
 
 
 _UNWRITTEN = registers.NameOp, registers.ConstOp

@@ -1,6 +1,6 @@
 """Blocks of a kernel had several times, so that each copy may have registers of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -41,13 +41,12 @@ class CopiedBlocks:
                     self._pass(value)
 
     def _pass(self, value: SSAValue) -> None:
+        self._change(self._exit, lambda edge: replace(edge, values=(*edge.values, value)))
+
+    def _change(self, dest: Block, change: Callable[[Edge], Edge]) -> None:
+        """Change the ways from the blocks to one."""
         for block in self.blocks:
-            redirect(
-                block,
-                lambda edge: (
-                    replace(edge, values=(*edge.values, value)) if edge.dest is self._exit else edge
-                ),
-            )
+            redirect(block, lambda edge: change(edge) if edge.dest is dest else edge)
 
     def copy(self) -> Block:
         """Make a copy, which follows the first blocks where they are a loop: where it begins."""
@@ -66,21 +65,12 @@ class CopiedBlocks:
             for op, clone in zip(block.ops, copy.ops, strict=True):
                 clone.operands = [values.get(operand, operand) for operand in op.operands]
         region.insert_block_before(copies, place)
-        self._go_on(header)
+        # The ways back to where the first blocks begin go to the copy, and its own where they went.
+        self._change(self._following, lambda edge: replace(edge, dest=header))
+        self._following = header
         self.headers.append(header)
         self.all_blocks.update(copies)
         return header
-
-    def _go_on(self, header: Block) -> None:
-        """The ways back to where the first blocks begin go to the copy, and its own where they
-        went."""
-
-        def onward(edge: Edge) -> Edge:
-            return replace(edge, dest=header) if edge.dest is self._following else edge
-
-        for block in self.blocks:
-            redirect(block, onward)
-        self._following = header
 
 
 def split(last: Operation) -> Block:

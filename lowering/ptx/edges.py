@@ -5,6 +5,7 @@ from collections.abc import Callable
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx.control_flow import BraOp, CondBraOp
 
@@ -35,11 +36,9 @@ def edges_of(terminator: Operation | None) -> list[Edge]:
 def erase_unreachable(region: Region) -> bool:
     """Erase the blocks that no path leads to: values need not come to them on every path. True
     where there was one."""
-    reached, work = {region.blocks[0]}, [region.blocks[0]]
-    while work:
-        ways = {edge.dest for edge in edges_of(work.pop().last_op)} - reached
-        reached |= ways
-        work += ways
+    reached = immediate_dominators(
+        region.blocks[0], lambda block: [edge.dest for edge in edges_of(block.last_op)]
+    )
     dead = [block for block in region.blocks if block not in reached]
     for op in [op for block in dead for op in block.ops]:
         op.operands, op.successors = (), ()

@@ -14,6 +14,9 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 ONE_INSTRUCTION = "ptx.one_instruction"
 """The attribute of such ops. Of the last it is how many there are and the instruction, with `%0` on
 for the values that they read of no other of them, and `=0` on for the result of the op there."""
+_OF_PARAMETERS = "ld.param.", "mov.b64 "
+"""The beginnings of those that load a parameter, or move the address of one: it stands in them by
+its name."""
 _PLACE = re.compile(r"([%=])(\d+)")
 
 
@@ -23,6 +26,11 @@ class OneInstruction(NamedTuple):
     ops: Sequence[Operation]
     text: str
     values: Mapping[str, SSAValue]
+
+    @property
+    def parameter(self) -> SSAValue | None:
+        """The parameter that it is of."""
+        return self.values["%0"] if self.text.startswith(_OF_PARAMETERS) else None
 
     @property
     def requirement(self) -> Requirement:
@@ -45,7 +53,7 @@ def _values(ops: Sequence[Operation]) -> dict[str, SSAValue]:
 
 
 def mark(
-    block: Block, before: Operation | None, text: str, values: Sequence[SSAValue]
+    block: Block, before: Operation | None, text: str, values: Sequence[SSAValue | None]
 ) -> None:  # fmt: skip
     """Let the ops of a block behind one be one instruction, with `{}` for each of its values; not
     where others are read too, or it gives what none of the ops does."""

@@ -20,7 +20,7 @@ from tilewright.dialects.ptx.functions import FuncOp, RetOp
 from tilewright.dialects.ptx.module_variables import GlobalOp
 from tilewright.dialects.ptx.registers import MovOp
 from tilewright.dialects.ptx.scalars import CvtaOp
-from tilewright.lowering.ptx.body_text import BodyText, parameter, variable
+from tilewright.lowering.ptx.body_text import BodyText, parameter
 from tilewright.lowering.ptx.check_loadable import check_loadable
 from tilewright.lowering.ptx.instructions import Shapes
 from tilewright.source.diagnostic import OpError
@@ -126,7 +126,7 @@ class KernelText(BodyText):
             self._parameter_names,
             strict=True,
         ):
-            if argument.first_use is None:
+            if self.is_in_place(argument, name):
                 continue
             register = self.register(argument)
             # What converts a map's address itself, or loads from it, has it of that space.
@@ -158,7 +158,7 @@ class FunctionText(BodyText):
         """Its head, which says what it is of."""
         function, names = self.function, self._parameter_names
         given, returned = (
-            ", ".join(variable(kind.data, name) for kind, name in zip(kinds, some, strict=False))
+            ", ".join(parameter(kind.data, name) for kind, name in zip(kinds, some, strict=False))
             for kinds, some in (
                 (function.parameters, names), (function.returns, names[len(function.parameters):])
             )

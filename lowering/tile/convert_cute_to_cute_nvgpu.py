@@ -1,7 +1,7 @@
 """`cute` to `cute_nvgpu`: kernels of tiles as kernels of atoms, and the pass that lowers them."""
 
 from xdsl.context import Context
-from xdsl.dialects import func, gpu
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region
 from xdsl.passes import ModulePass
@@ -13,7 +13,7 @@ from tilewright.dialects.cute.types.algebra import TypedAttribute
 from tilewright.dialects.cute.types.argument import SIGNATURE
 from tilewright.dialects.cute_nvgpu.lattice.targets import target
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.gpu import is_kernel, known_extents
+from tilewright.dialects.gpu import FunctionOp, is_kernel, known_extents
 from tilewright.lowering.tile.convert_tensor_memory import deallocate_rest
 from tilewright.lowering.tile.kernel import KernelLowering
 from tilewright.passes.analysis.functions import functions
@@ -22,7 +22,7 @@ from tilewright.source.diagnostic import OpError
 modules_of("tilewright.lowering.tile")  # Importing them fills the table of rules.
 
 
-def has_tiles(op: gpu.FuncOp | func.FuncOp) -> bool:
+def has_tiles(op: FunctionOp) -> bool:
     """A kernel is written in tiles, or computes on vectors: the atom level has neither."""
     arguments = op.body.blocks[0].args if op.body.blocks else ()
     if any(isinstance(argument.type, TypedAttribute) for argument in arguments):
@@ -44,7 +44,7 @@ def _has_vectors(region: Region) -> bool:
     return any(isinstance(arg.type, VectorType) for block in region.blocks for arg in block.args)
 
 
-def convert_kernel(op: gpu.FuncOp | func.FuncOp) -> func.FuncOp:
+def convert_kernel(op: FunctionOp) -> func.FuncOp:
     """The kernel of atoms of a kernel of tiles. Raises OpError where something does not lower."""
     if len(op.body.blocks) != 1:
         raise OpError(
@@ -85,11 +85,7 @@ class ConvertCuteToCuteNvgpuPass(ModulePass):
         if self.arch is not None:
             target(self.arch)
         for kernel in list(functions(op)):
-            if (
-                isinstance(kernel, gpu.FuncOp | func.FuncOp)
-                and is_kernel(kernel)
-                and has_tiles(kernel)
-            ):
+            if isinstance(kernel, FunctionOp) and is_kernel(kernel) and has_tiles(kernel):
                 block = kernel.parent
                 assert block is not None
                 block.insert_op_before(convert_kernel(kernel), kernel)

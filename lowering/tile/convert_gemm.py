@@ -10,7 +10,7 @@ from tilewright.dialects.cute.atoms import OPERAND_MODES, Operand
 from tilewright.dialects.cute.ops.gemm import GemmOp
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -49,7 +49,7 @@ class Gemm:
     def __init__(self, op: GemmOp, kernel: KernelLowering):
         self.op, self.kernel = op, kernel
         mma = kernel.typed(op.mma).value
-        self.atom: MmaAtom | WgmmaAtom | UmmaAtom | UniversalFma = mma.atom.data
+        self.atom: AnyMmaAtom | UniversalFma = mma.atom.data
         self.traits = mma.traits
         self.d = kernel.tensor(op.d)
         self.tensors: dict[Operand, Tensor] = {

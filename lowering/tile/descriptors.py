@@ -3,7 +3,7 @@
 from xdsl.ir import SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import DescriptorFormat
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import body_ops
-from tilewright.dialects.cute import ComposedLayout, Layout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import Space
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import CLUSTER_SPACE
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
@@ -23,7 +23,7 @@ from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.locations import unverified
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import IN_PLACE, ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.value_numbering import ValueNumbering
@@ -79,7 +79,7 @@ class Tile:
     address: SSAValue
     element_bytes: int
     strides: tuple[int | SSAValue, ...]
-    layout: Layout | ComposedLayout | None = None
+    layout: AnyLayout | None = None
 
     @property
     def ptx_space(self) -> str:
@@ -161,8 +161,10 @@ class Conversion(ValueNumbering):
         self._location = place
         became = rule(op, self)
         if became is not None:
-            values: list[Any] = became if isinstance(became, list) else [became]
+            values: Any = became if isinstance(became, list) else [became]
             self.values.update(zip(op.results, values, strict=True))
+        if IN_PLACE in op.attributes:
+            self[op.results[0]].owner.attributes[IN_PLACE] = UnitAttr()  # type: ignore[union-attr]
         self._location = outer
 
     def lower_block(self, block: Block) -> None:

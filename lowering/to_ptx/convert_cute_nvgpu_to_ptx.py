@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.llvm import LLVMStructType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, SSAValues
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 
 from tilewright.dialects.contents import modules_of
@@ -22,7 +22,8 @@ from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.register_mma import RegisterMmaOp
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TENSOR_MAP, TmaDescriptorType
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.gpu import ReturnOp, is_kernel, known_extents
+from tilewright.dialects.gpu import FunctionOp, ReturnOp, is_kernel, known_extents
+from tilewright.dialects.insertion import insert_before
 from tilewright.dialects.ptx import matrix
 from tilewright.dialects.ptx.control_flow import (
     BLOCK_CTAS,
@@ -67,7 +68,7 @@ def _mma(op: RegisterMmaOp, to: Conversion) -> SSAValue:
 # Kernels
 
 
-def convert_kernel(op: gpu.FuncOp | func.FuncOp, arch: Target | None = None) -> EntryOp:
+def convert_kernel(op: FunctionOp, arch: Target | None = None) -> EntryOp:
     """The `ptx.entry` of one kernel. Raises OpError where something does not lower."""
     arguments = op.body.blocks[0].args
     passed = list(_passed(op, arguments))
@@ -126,7 +127,7 @@ def _has_structs(arguments: Sequence[SSAValue]) -> bool:
     return any(isinstance(argument.type, LLVMStructType) for argument in arguments)
 
 
-def _passed(op: gpu.FuncOp | func.FuncOp, arguments: Sequence[SSAValue]) -> Iterator[Passed]:
+def _passed(op: FunctionOp, arguments: Sequence[SSAValue]) -> Iterator[Passed]:
     """The parameters that arguments become: of a struct one for each field, which says which."""
     given = tuple(op.arg_attrs or ()) if isinstance(op, func.FuncOp) else ()
     structs, sources = _has_structs(arguments), sources_of(op)
@@ -226,7 +227,7 @@ class ConvertCuteNvgpuToPtxPass(ModulePass):
             entries += [convert_kernel(kernel, arch) for kernel in _kernels(top)]
         for top in list(op.body.block.ops):
             for variable in _variables(top):
-                Rewriter.insert_op(module_variable(variable), InsertPoint.before(top))
+                insert_before(module_variable(variable), top)
             if not isinstance(top, EntryOp | FuncOp | GlobalOp):
                 Rewriter.erase_op(top, safe_erase=False)
         op.body.block.add_ops(entries)
@@ -253,7 +254,7 @@ def _variables(top: Operation) -> list[memref.GlobalOp]:
     return [top] if isinstance(top, memref.GlobalOp) else []
 
 
-def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
+def _kernels(top: Operation) -> list[FunctionOp]:
     """The kernels in a top-level op. Raises OpError for an op that has no place beside them."""
     if isinstance(top, memref.GlobalOp):
         return []
@@ -263,7 +264,7 @@ def _kernels(top: Operation) -> list[gpu.FuncOp | func.FuncOp]:
         return []
     if isinstance(top, gpu.ModuleOp):
         return [kernel for op in top.body.block.ops for kernel in _kernels(op)]
-    if isinstance(top, gpu.FuncOp | func.FuncOp) and is_kernel(top):
+    if isinstance(top, FunctionOp) and is_kernel(top):
         return [top]
     raise OpError(
         top,

@@ -8,6 +8,7 @@ from tilewright.dialects.ptx import scalars
 from tilewright.dialects.ptx.registers import MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import CvtOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.sequences import paired
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
 from tilewright.lowering.to_ptx.convert_fragment import packed, unpacked
 from tilewright.lowering.to_ptx.programs import element, listed
@@ -72,6 +73,6 @@ def _joined(parts: list[SSAValue], bits: int, to: Conversion) -> list[SSAValue]:
     """Registers of so many bits as ones of 32."""
     while bits < 32:
         bits *= 2
-        pairs = zip(parts[::2], parts[1::2], strict=True)
+        pairs = paired(parts)
         parts = [to.pure(PackOp, low, high) for low, high in pairs]
     return parts

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
@@ -253,7 +254,7 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     return Tile(Space.SMEM, address, address, size, (), layout)
 
 
-def alignment(asked: int, layout: Layout | ComposedLayout, element_bytes: int) -> int:
+def alignment(asked: int, layout: AnyLayout, element_bytes: int) -> int:
     """Where a tile of shared memory may start, in bytes: a swizzled one starts with its pattern, so
     that the hardware, which swizzles addresses, sees what the layout, which swizzles offsets, says.
     """
@@ -263,7 +264,7 @@ def alignment(asked: int, layout: Layout | ComposedLayout, element_bytes: int) -
     return max(asked, SHARED_ALIGN, pattern)
 
 
-def footprint(layout: Layout | ComposedLayout) -> int:
+def footprint(layout: AnyLayout) -> int:
     """How many elements a tile of the layout spans: a swizzle, or the offset before it, may reach
     above the cosize."""
     if isinstance(layout, Layout):

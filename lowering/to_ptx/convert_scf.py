@@ -10,9 +10,16 @@ arguments, so the values after the loop are those arguments themselves:
 """
 
 from xdsl.dialects import cf, scf
+from xdsl.dialects.builtin import UnitAttr
 
 from tilewright.dialects.ancestors import terminator
-from tilewright.dialects.ptx.control_flow import BY_WARPS, BraOp, CondBraOp
+from tilewright.dialects.ptx.control_flow import (
+    BY_WARPS,
+    COMPUTES_AGAIN,
+    GUARDED,
+    BraOp,
+    CondBraOp,
+)
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import PRED
 from tilewright.dialects.ptx.warp import VoteOp
@@ -37,12 +44,13 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     upper, step = to[op.ub], to[op.step]
 
     to.add(BraOp(header, registers_of(carried, to)))
-    to.enter(header, loop=True, header=True)
+    moves = COMPUTES_AGAIN not in op.attributes
+    to.enter(header, loop=moves, header=True)
     give(op.body.block.args, header.args, to)
     inside = to.scalar(SetpOp, f"lt.{signed}", header.args[0], upper)
     to.add(CondBraOp(inside, body, end))
 
-    to.enter(body, loop=True)
+    to.enter(body, loop=moves)
     to.lower_block(op.body.block)
     following = to.scalar(AddOp, signed, header.args[0], step)
     yielded = registers_of(terminator(op.body.block).operands, to)
@@ -89,10 +97,13 @@ def _if(op: scf.IfOp, to: Conversion) -> None:
     if BY_WARPS in op.attributes:
         everyone = to.const(0xFFFFFFFF, "b32")
         condition = to.emit(VoteOp(condition, everyone, PRED, "all.pred"))
-    to.add(CondBraOp(condition, then, end if other is None else other))
+    branch = CondBraOp(condition, then, end if other is None else other)
+    to.add(branch)
+    if guarded := GUARDED in op.attributes:
+        branch.attributes[GUARDED] = UnitAttr()
     for block, region in ((then, op.true_region), (other, op.false_region)):
         if block is not None:
-            to.enter(block)
+            to.enter(block, loop=guarded)  # What is pure needs no predicate.
             to.lower_block(region.block)
             to.add(BraOp(end, registers_of(terminator(region.block).operands, to)))
             to.leave()

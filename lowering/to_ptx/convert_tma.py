@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from xdsl.dialects import func, gpu
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import enclosing
@@ -12,6 +11,7 @@ from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute.atoms import SMEM_ALIGN
 from tilewright.dialects.cute_nvgpu.lattice.tma import OWN_MEMORY
 from tilewright.dialects.cute_nvgpu.ops import tma, warp_specialization
+from tilewright.dialects.gpu import FunctionOp
 from tilewright.dialects.ptx import bulk_copy
 from tilewright.dialects.ptx import warp_specialization as ptx_warps
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
@@ -75,7 +75,7 @@ def _store(op: tma.TmaStoreOp | tma.TmaReduceOp, to: Conversion) -> None:
 
 @lowers
 def _setmaxnreg(op: warp_specialization.SetmaxnregOp, to: Conversion) -> None:
-    kernel = next(enclosing(op, func.FuncOp | gpu.FuncOp))
+    kernel = next(enclosing(op, FunctionOp))
     if "gpu.known_block_size" not in kernel.attributes:
         raise OpError(
             op,

@@ -8,6 +8,7 @@ from tilewright.dialects.cute import ComposedLayout
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
     FIELD_OF,
+    TCGEN05,
     SmemDescriptor,
 )
 from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import SmemTile
@@ -20,7 +21,7 @@ from tilewright.dialects.ptx import wgmma
 from tilewright.dialects.ptx.registers import PackOp, UndefOp
 from tilewright.dialects.ptx.scalars import AddOp, AndOp, OrOp, ShlOp, ShrOp
 from tilewright.dialects.ptx.types import reg
-from tilewright.lowering.to_ptx.conversion import Conversion, Tile, lowers
+from tilewright.lowering.to_ptx.conversion import Conversion, Tile, constant, lowers
 from tilewright.lowering.to_ptx.convert_memref import locate
 from tilewright.source.diagnostic import OpError
 
@@ -45,7 +46,8 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
     if isinstance(layout, ComposedLayout):
         assert isinstance(layout.offset, int)
         layout, offset = layout.outer, layout.offset * tile.element_bytes
-    start, known = locate(op, replace(tile, layout=layout), op.indices, to)
+    zero = replace(tile, layout=layout, address=to.const(0, "b32"))
+    place, known = locate(op, zero, op.indices, to)
     known += offset
     if known % CHUNK:
         raise OpError(
@@ -54,14 +56,31 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
             f"got byte {known}; nearest legal: byte {round(known / CHUNK) * CHUNK}",
         )
     word = _descriptor(op.result.type)
-    low_bits = (word & 0xFFFFFFFF) + (known >> _START_SHIFT)
+    low_bits, address = word & 0xFFFFFFFF, tile.address
+    chunks = _chunks(place, to) if op.result.type.format is TCGEN05 else None
+    if chunks is None:
+        address = to.plus(place, address, "u32")
     # In a cluster the bits above the window are the CTA's rank, which other fields would take.
-    place = to.scalar(AndOp, "b32", start, to.const(_WINDOW, "b32"))
-    address = to.scalar(ShrOp, "u32", place, to.const(_START_SHIFT, "b32"))
+    address = to.scalar(AndOp, "b32", address, to.const(_WINDOW, "b32"))
+    low = to.scalar(ShrOp, "u32", address, to.const(_START_SHIFT, "b32"))
+    if chunks is not None:
+        low = to.plus(chunks, to.plus(low, to.const(low_bits, "b32"), "u32"), "u32")
+        low_bits = 0
     # In a loop they stay in it: registers that hold them all are dearer than an addition each.
-    low = to.emit(AddOp("u32", (address, to.const(low_bits, "b32"))))
+    if low_bits := low_bits + (known >> _START_SHIFT):
+        low = to.emit(AddOp("u32", (low, to.const(low_bits, "b32"))))
     high = _high_half(word >> _HALF, tile, smem_tile, to)
     return to.emit(PackOp(low, high))
+
+
+def _chunks(place: SSAValue, to: Conversion) -> SSAValue | None:
+    """A number of bytes in chunks of 16, where shifts say that it is a multiple."""
+    amount = -_START_SHIFT
+    while isinstance(owner := place.owner, ShlOp) and (by := constant(owner.inputs[1])) is not None:
+        place, amount = owner.inputs[0], amount + by
+    if constant(place) == 0:
+        return place
+    return None if amount < 0 else to.times(place, 1 << amount, "u32")
 
 
 @once_each

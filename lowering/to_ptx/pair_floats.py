@@ -18,6 +18,7 @@ from tilewright.dialects.ptx.instruction import PtxOp, ScalarOp
 from tilewright.dialects.ptx.registers import ListGetOp, MovOp, PackOp, UnpackOp
 from tilewright.dialects.ptx.scalars import AddOp, FmaOp, MulOp, SubOp
 from tilewright.dialects.ptx.types import reg
+from tilewright.dialects.sequences import numbered
 
 _PAIRED = (AddOp, SubOp, MulOp, FmaOp)
 _FORMS = ("rn.f32", "rn.ftz.f32")
@@ -40,7 +41,7 @@ class _Pairs:
     def __init__(self, block: Block):
         self.wholes, self.pair_of = dict[Halves, SSAValue](), dict[SSAValue, Halves]()
         self.ops = list(block.ops)
-        self.places = {op: place for place, op in enumerate(self.ops)}
+        self.places = numbered(self.ops)
 
     def build(self) -> None:
         """Make them, first to last."""

@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute import ComposedLayout, Swizzle
 from tilewright.dialects.cute.int_tuple import rank
 from tilewright.dialects.cute.ops.copy import CopyOp
 from tilewright.dialects.cute.ops.operation import InferredOp
 from tilewright.dialects.cute.ops.tiled import CopyPartitionDOp, CopyPartitionOp
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.symbolic import layouts
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.tiled_copy import TiledCopy
 from tilewright.dialects.cute.types.tensors import MemRefType
@@ -93,6 +93,6 @@ def _judged(op: Operation, verb: str, tensor: Tensor, accesses: list[WarpAccess]
     return Conflicts(op, verb, tensor.layout, ways, best, least)
 
 
-def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:
+def _swizzle(layout: AnyLayout) -> Swizzle | None:
     inner = layout.inner if isinstance(layout, ComposedLayout) else None
     return inner if isinstance(inner, Swizzle) else None

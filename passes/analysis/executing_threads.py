@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import arith, func, gpu, scf
+from xdsl.dialects import arith, gpu, scf
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.utils.hints import isa
@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 from tilewright.dialects.cute.ops.elements import LoadOp, LoadVecOp
 from tilewright.dialects.cute.types.tensors import MemRefType
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.dialects.gpu import FunctionOp
 from tilewright.passes.analysis.hazards.scalars import BINARY, COMPARISONS
 from tilewright.passes.analysis.thread_dependence import reached
 
@@ -158,7 +159,7 @@ class Threads:
                 return None
             if len(region.blocks) > 1 and not self._branches_together(region):
                 return None
-            if isinstance(around, func.FuncOp | gpu.FuncOp):
+            if isinstance(around, FunctionOp):
                 return there
             if not self._entered(around, region, there):
                 return None

@@ -22,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.ops.tmem import (
 )
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.integers import constant_integer
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.tensor_columns import Slot, in_tensor_memory, slot_of
 from tilewright.passes.analysis.thread_dependence import depends_on_thread
@@ -68,7 +69,7 @@ class TmemLifetime(ForwardFlow[Worlds]):
 
     def __init__(self, function: Operation, report: Report):
         self._report = report
-        self._order = {op: index for index, op in enumerate(function.walk())}
+        self._order = numbered(function.walk())
         self._concerned = set(_concerned(self._order))
         asking = (op for op in self._order if isinstance(op, _ASKING))
         conditions = {op.operands[0].owner for op in asking}

@@ -17,6 +17,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment import register_sources
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.analysis.forward_flow import ForwardFlow
 from tilewright.passes.analysis.shared_writes import (
     SharedAccess,
@@ -82,7 +83,7 @@ class WgmmaFlow(ForwardFlow[State]):
         }
         self._writes: dict[Operation, SharedAccess] = {}
         self._naming: dict[SSAValue, list[Operation]] = {}
-        self._order = {op: index for index, op in enumerate(function.walk())}
+        self._order = numbered(function.walk())
 
     def follow(self, body: Region, start: State | None = None) -> None:
         """Follow all paths of a function's body; at first its fragments are another's."""

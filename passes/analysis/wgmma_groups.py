@@ -6,15 +6,17 @@ stays where it is and lets the same wgmmas stay in flight.
 
 from math import prod
 
-from xdsl.dialects import func, gpu, scf
+from xdsl.dialects import gpu, scf
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 
 from tilewright.dialects.cute_nvgpu.lattice.sm90 import WARPGROUP
 from tilewright.dialects.cute_nvgpu.ops import mbarrier, sync
 from tilewright.dialects.cute_nvgpu.ops.sm90 import WarpgroupMmaOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaCommitGroupOp, WgmmaWaitGroupOp
-from tilewright.dialects.gpu import known_extents
+from tilewright.dialects.gpu import FunctionOp, known_extents
+from tilewright.dialects.insertion import insert_after, insert_before
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.analysis.wgmma_flow import Rule, WgmmaFlow, WgmmaHazard
 from tilewright.passes.analysis.wgmma_state import State
 
@@ -31,9 +33,9 @@ Plan = dict[Operation, frozenset[WarpgroupMmaOp]]
 class WgmmaGroups:
     """The groups and waits of one function that has fences, but neither yet."""
 
-    def __init__(self, function: func.FuncOp | gpu.FuncOp):
+    def __init__(self, function: FunctionOp):
         self._function = function
-        self._order = {op: index for index, op in enumerate(function.walk())}
+        self._order = numbered(function.walk())
         self._commits: list[Operation] = []
         self._waits: dict[Operation, WgmmaWaitGroupOp] = {}
         self._alone = prod(known_extents(function, "gpu.known_block_size") or ()) == WARPGROUP
@@ -62,10 +64,10 @@ class WgmmaGroups:
             before = commit.prev_op
             assert before is not None, "a commit stands behind a wgmma"
             commit.detach()
-            Rewriter.insert_op(commit, InsertPoint.after(loop))
+            insert_after(commit, loop)
             if self._plan() != plan:
                 commit.detach()
-                Rewriter.insert_op(commit, InsertPoint.after(before))
+                insert_after(commit, before)
                 return
 
     def _drop(self, index: int, plan: Plan) -> None:
@@ -78,7 +80,7 @@ class WgmmaGroups:
             commit.erase()
             del self._commits[index]
         else:
-            Rewriter.insert_op(commit, InsertPoint.after(before))
+            insert_after(commit, before)
 
     def _drop_commits(self) -> None:
         """Leave out the commits without which the waits wait for less, and for enough."""
@@ -87,7 +89,7 @@ class WgmmaGroups:
             assert following is not None, "a commit ends no block"
             commit.detach()
             if self._follow()[1]:
-                Rewriter.insert_op(commit, InsertPoint.before(following))
+                insert_before(commit, following)
             else:
                 commit.erase()
 
@@ -124,7 +126,7 @@ class WgmmaGroups:
         for anchor, wait in list(self._waits.items()):
             wait.detach()
             if self._follow()[1]:
-                Rewriter.insert_op(wait, InsertPoint.before(anchor))
+                insert_before(wait, anchor)
             else:
                 wait.erase()
                 del self._waits[anchor]
@@ -161,7 +163,7 @@ class WgmmaGroups:
             self._waits[anchor].erase()
         wait = WgmmaWaitGroupOp(pending)
         wait.location = anchor.location
-        Rewriter.insert_op(wait, InsertPoint.before(anchor))
+        insert_before(wait, anchor)
         self._waits[anchor] = wait
         return True
 
@@ -169,7 +171,7 @@ class WgmmaGroups:
 def _committed_after(op: Operation) -> Operation:
     commit = WgmmaCommitGroupOp()
     commit.location = op.location
-    Rewriter.insert_op(commit, InsertPoint.after(op))
+    insert_after(commit, op)
     return commit
 
 

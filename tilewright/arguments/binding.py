@@ -34,6 +34,7 @@ from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.illegal import told
 from tilewright.dialects.ptx.control_flow import TENSORMAP
 from tilewright.dialects.ptx.scalar_types import scalar_type
+from tilewright.dialects.sequences import paired
 from tilewright.lowering.interpreter.arithmetic.lane_value import LaneInteger, LaneValue, bound
 from tilewright.lowering.interpreter.array_spans import overlaps_itself
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, UInt8Array, is_array
@@ -311,7 +312,7 @@ def flat_map(
     elements has one that nothing reads. Raises ArgumentError."""
     assert isinstance(source.type, TmaDescriptorType)
     box, modes = source.type.box, [mode.data for mode in source.modes]
-    pairs = [*zip(modes[::2], modes[1::2], strict=True)]
+    pairs = [*paired(modes)]
     given = [
         min(number, ENDLESS_EXTENT)
         if kind == NUMBER

@@ -23,6 +23,7 @@ from tilewright.cutile.gpu import BlockSchedule, launched
 from tilewright.cutile.parameters import ALIGNED
 from tilewright.cutile.rules import GRID
 from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.sequences import numbered
 from tilewright.kernel import Kernel
 from tilewright.launch.kernel import Extents
 from tilewright.launch.known_launches import MOST, Items, items_reader, kept
@@ -140,7 +141,7 @@ def _made(key: Any, addresses: Sequence[int]) -> LaunchTemplate | None:
         plan = known and known.on_grid(grid, read.values)
         if not plan:
             return None
-        numbers = {place: i for i, place in enumerate(read.arrays)}
+        numbers = numbered(read.arrays)
         made = plan.template(read.values, read.scalars, numbers, programmatic=programmatic)
     except ArgumentError:
         return None

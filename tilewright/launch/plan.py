@@ -14,6 +14,7 @@ from tilewright.arguments.extents import Extents, check_launch
 from tilewright.arguments.parameters import Parameter
 from tilewright.dialects.cute.types.argument import NUMBER, ArgumentAttr
 from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.sequences import paired
 from tilewright.launch import launcher
 from tilewright.launch.kernel import CompiledCode, Entry
 from tilewright.launch.known_launches import kept
@@ -36,7 +37,7 @@ class _Map:
     @classmethod
     def of(cls, parameter: Parameter, source: ArgumentAttr) -> _Map:
         modes = [mode.data for mode in source.modes]
-        pairs = zip(modes[::2], modes[1::2], strict=True)
+        pairs = paired(modes)
         return cls(parameter, source, tuple(number for kind, number in pairs if kind != NUMBER))
 
     @property

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tilewright.arguments.options import AtomArgumentError, checked
 from tilewright.dialects.cute_nvgpu.atoms.atom import Atom, AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find, parse
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import UMMA_OPS, find_umma, umma_of
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import parse_mnemonic
@@ -44,7 +45,7 @@ def atom(
     shape: Shape | None = None,
     elem_type: tuple[str, ...] | None = None,
     **options: Unpack[AtomOptions],
-) -> MmaAtom | WgmmaAtom | UmmaAtom:
+) -> AnyMmaAtom:
     """An MMA atom, by PTX mnemonic or by op.
 
         atom("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
@@ -175,7 +176,7 @@ _DEFAULTS = {
 @checked(AtomArgumentError)
 @np.errstate(all="ignore")
 def simulate(
-    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    atom: AnyMmaAtom,
     *,
     arch: str,
     numerics: Literal["hardware", "exact"] = "hardware",

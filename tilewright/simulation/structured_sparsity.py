@@ -9,7 +9,7 @@ which. PTX ISA 9.7.14.6.1, 9.7.15.6.1 and tcgen05 sparse matrices.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +18,14 @@ from tilewright.arguments.dtypes import dtype_of_element
 from tilewright.arguments.options import AtomArgumentError, checked
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, FragmentAtom, MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.tmem_places import tensor_places
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
 from tilewright.lowering.interpreter.arithmetic.elements import elements_of, values_of, words_of
 from tilewright.lowering.interpreter.arithmetic.sparse import contributing_threads
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt32Array
 
-SparseAtom: TypeAlias = MmaAtom | WgmmaAtom | UmmaAtom
 _Stored = Literal["A", "E"]
 
 
@@ -39,7 +38,7 @@ class SparseMatrix(NamedTuple):
 
 @checked(AtomArgumentError)
 @np.errstate(all="ignore")
-def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
+def sparsify(a: ArrayLike, atom: AnyMmaAtom) -> SparseMatrix:
     """The stored elements and the metadata of a matrix A, as a sparse MMA atom wants them.
 
         values, metadata = tw.sparsify(a, atom)
@@ -79,7 +78,7 @@ def sparsify(a: ArrayLike, atom: SparseAtom) -> SparseMatrix:
 @checked(AtomArgumentError)
 @np.errstate(all="ignore")
 def densify(
-    values: ArrayLike, metadata: ArrayLike, atom: SparseAtom, *, selector: int = 0
+    values: ArrayLike, metadata: ArrayLike, atom: AnyMmaAtom, *, selector: int = 0
 ) -> NDArray[Any]:
     """The matrix A [..., M, K] of what `sparsify` returns, in the dtype of its elements.
 
@@ -109,7 +108,7 @@ def densify(
     return units.reshape(*data.shape[:-2], rows, 2 * stored)
 
 
-def _extents(atom: SparseAtom) -> tuple[int, int]:
+def _extents(atom: AnyMmaAtom) -> tuple[int, int]:
     """(M, stored K). Raises AtomError for what is no sparse atom."""
     sparse = "E" in atom.inputs if isinstance(atom, MmaAtom) else atom.row.sparse
     if not sparse:
@@ -126,7 +125,7 @@ def _units(matrix: AnyArray, chunk: int) -> AnyArray:
     return matrix.reshape(*matrix.shape[:-1], chunks, min(chunk, 4), max(chunk // 4, 1))
 
 
-def _kept(atom: SparseAtom, units: AnyArray) -> Int64Array:
+def _kept(atom: AnyMmaAtom, units: AnyArray) -> Int64Array:
     """Which units of each chunk are stored, in increasing order: those that are not zeros, and the
     first of the others. Raises AtomError for a chunk with too many."""
     # A NaN is not zero, a negative zero is.
@@ -147,7 +146,7 @@ def _kept(atom: SparseAtom, units: AnyArray) -> Int64Array:
     return np.sort(order, axis=-1)
 
 
-def _check_indices(atom: SparseAtom, kept: Int64Array) -> None:
+def _check_indices(atom: AnyMmaAtom, kept: Int64Array) -> None:
     """Raise AtomError for metadata [..., M, chunks, 2] that PTX leaves undefined."""
     low, high = kept[..., 0], kept[..., 1]
     bad, legal = low == high, "two different indices"
@@ -165,13 +164,13 @@ def _check_indices(atom: SparseAtom, kept: Int64Array) -> None:
 # The order of an atom
 
 
-def _in_registers(atom: SparseAtom, operand: _Stored) -> bool:
+def _in_registers(atom: AnyMmaAtom, operand: _Stored) -> bool:
     if isinstance(atom, UmmaAtom):
         return False
     return operand == "E" or isinstance(atom, MmaAtom) or atom.frag_kind == "rs"
 
 
-def _ordered(atom: SparseAtom, operand: _Stored, matrix: AnyArray) -> AnyArray:
+def _ordered(atom: AnyMmaAtom, operand: _Stored, matrix: AnyArray) -> AnyArray:
     """A matrix [..., rows, columns] in the order in which an atom takes the operand."""
     in_registers = _in_registers(atom, operand)
     if not in_registers and operand not in _tmem_operands(atom):
@@ -184,7 +183,7 @@ def _ordered(atom: SparseAtom, operand: _Stored, matrix: AnyArray) -> AnyArray:
     return words_of(bits[..., row, column], element).view(np.uint32)
 
 
-def _matrix(atom: SparseAtom, operand: _Stored, data: AnyArray, selector: int) -> AnyArray:
+def _matrix(atom: AnyMmaAtom, operand: _Stored, data: AnyArray, selector: int) -> AnyArray:
     """The inverse of `_ordered`. Raises AtomError for another shape or dtype."""
     element, extents = atom.element(operand), atom.extents(operand)
     dtype = dtype_of_element(element.mlir) if operand == "A" else np.dtype(np.uint8)
@@ -204,7 +203,7 @@ def _matrix(atom: SparseAtom, operand: _Stored, data: AnyArray, selector: int) -
 
 
 def _check(
-    atom: SparseAtom,
+    atom: AnyMmaAtom,
     operand: _Stored,
     data: AnyArray,
     dtype: np.dtype[Any],
@@ -234,7 +233,7 @@ def _unpadded(bits: AnyArray, element: ElementType, dtype: np.dtype[Any]) -> Any
 # Tensor memory
 
 
-def _tmem_operands(atom: SparseAtom) -> tuple[str, ...]:
+def _tmem_operands(atom: AnyMmaAtom) -> tuple[str, ...]:
     return atom.tmem_operands if isinstance(atom, UmmaAtom) else ()
 
 

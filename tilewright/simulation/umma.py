@@ -2,7 +2,7 @@
 memory after."""
 
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_mod
 from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.numerics import Model
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 
 @frozen
@@ -104,7 +104,7 @@ def simulate_umma(atom: UmmaAtom, given: UmmaInputs, arch: str, numerics: str) -
     return cells.reshape(tmem.shape)
 
 
-def _issue(atom: UmmaAtom, given: UmmaInputs, model: Model | Literal["exact"]) -> UmmaIssue:
+def _issue(atom: UmmaAtom, given: UmmaInputs, model: AnyModel) -> UmmaIssue:
     descriptor = _descriptor(atom, given.idesc)
     a_desc, b_desc = (_word(atom, name, getattr(given, name)) for name in ("a_desc", "b_desc"))
     addresses = _addresses(atom, given)

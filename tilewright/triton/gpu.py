@@ -12,6 +12,7 @@ from tilewright.cutile.gpu import BlockSchedule, compiled, launched, scheduled
 from tilewright.dialects.cuda_tile.types import PointerType
 from tilewright.dialects.frozen import factory, frozen
 from tilewright.dialects.illegal import told
+from tilewright.dialects.sequences import paired
 from tilewright.kernel import Kernel
 from tilewright.launch import launcher
 from tilewright.launch.kernel import Extents
@@ -219,7 +220,7 @@ class KernelLauncher:
         items: list[Any] = []
         if not self.plain:
             read = items_of([args[i] for i in self.places], items)
-            pairs = [*zip(items[::2], items[1::2], strict=True)]
+            pairs = [*paired(items)]
             words += [address for address, array in pairs if array is not None]
             return read and (read, *[number for number, array in pairs if array is None])
         for i, name, type_ in reading.rows:

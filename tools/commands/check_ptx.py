@@ -3,9 +3,9 @@
 A line is a mnemonic, or an instruction with its operands, as PTX writes them. A mnemonic is legal
 where the PTX ISA has it, legal operands exist for it and the target runs it; an instruction where
 its operands are legal too. Names of registers are free, and only counted. Of the tensor cores'
-instructions every mnemonic is listed, and of others those that tilewright emits (`tilewright atoms`
-names them): the rest is not judged, which is `"ok": null`. The exit status is 1 where a line is
-illegal, unless --exit-zero says that the verdicts on stdout are enough; not judged is no failure.
+instructions every mnemonic is judged, and of others those that tilewright reads: the rest is not
+judged, which is `"ok": null`. The exit status is 1 where a line is illegal, unless --exit-zero says
+that the verdicts on stdout are enough; not judged is no failure.
 """
 
 import argparse

@@ -19,7 +19,8 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, parse_layout
+from tilewright.dialects.cute import ComposedLayout, Swizzle, parse_layout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute_nvgpu.atoms.umma_mnemonic import KINDS
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import BitField
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
@@ -210,7 +211,7 @@ def _reading(
 
 def _composed(
     descriptor: SmemDescriptor, major: MajorMode, extents: tuple[int, int], element: ElementType
-) -> Layout | ComposedLayout:
+) -> AnyLayout:
     layout = descriptor.layout(major, extents, element.bits)
     if not descriptor.swizzle:
         return layout

@@ -16,6 +16,7 @@ from tilewright.dialects.cute.swizzle import parse_layout
 from tilewright.dialects.cute.text import LayoutParseError
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.traits import FragmentAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import umma_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import parse_wgmma
@@ -23,12 +24,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.select.select_atom import matrices
 from tilewright.tools.commands.input import InputError, UsageError, add_options, read_integer
 from tilewright.tools.instructions.catalogue import canonical
-from tilewright.tools.instructions.fragment_places import (
-    AnyMma,
-    fragment_operands,
-    places,
-    selectors,
-)
+from tilewright.tools.instructions.fragment_places import fragment_operands, places, selectors
 from tilewright.tools.instructions.mma_explained import AXES
 from tilewright.tools.instructions.why_mnemonic import why_illegal_mnemonic
 from tilewright.tools.output import write_whole
@@ -67,7 +63,7 @@ def _place(bit: int, bits: int) -> str:
     return f"L{cell >> 16}C{cell & 0xFFFF}{inside}"
 
 
-def fragments(atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()) -> Drawing:
+def fragments(atom: FragmentAtom, operand: Operand, choice: tuple[int, ...] = ()) -> Drawing:
     """Who holds what of that operand; `choice` are values of the selectors that speak of it."""
     fragment = places(atom, operand, choice)
     outer, inner = atom.extents(operand)
@@ -158,7 +154,7 @@ def _show_tensor(options: argparse.Namespace) -> None:
     print("\n".join(tensor_table(atom, options.operand)))
 
 
-def fragment_atom(mnemonic: str) -> AnyMma:
+def fragment_atom(mnemonic: str) -> FragmentAtom:
     """The MMA of a mnemonic that has fragments. Raises InputError."""
     reason = why_illegal_mnemonic(mnemonic, None)
     if reason is not None:
@@ -173,7 +169,7 @@ def fragment_atom(mnemonic: str) -> AnyMma:
         ) from None
 
 
-def selected(atom: AnyMma, operand: Operand, text: str | None) -> tuple[int, ...]:
+def selected(atom: FragmentAtom, operand: Operand, text: str | None) -> tuple[int, ...]:
     """The values of the operand's selectors: those of the text, or their first ones."""
     wanted = selectors(atom, operand)
     if text is None:

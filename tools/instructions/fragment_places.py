@@ -4,13 +4,11 @@ Elements that several threads or bytes hold are chosen among as the atom's selec
 thread that holds one, and in it the n-th of its values.
 """
 
-from typing import TypeAlias
-
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, Selector
+from tilewright.dialects.cute_nvgpu.atoms.traits import FragmentAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 
-AnyMma: TypeAlias = MmaAtom | WgmmaAtom
 """An MMA of a warp or of a warpgroup."""
 
 _SELECTORS: dict[str, tuple[str, ...]] = {
@@ -20,14 +18,14 @@ _SELECTORS: dict[str, tuple[str, ...]] = {
 }
 
 
-def fragment_operands(atom: AnyMma) -> tuple[Operand, ...]:
+def fragment_operands(atom: FragmentAtom) -> tuple[Operand, ...]:
     """The operands that registers hold, or may hold."""
     if isinstance(atom, MmaAtom):
         return (*atom.inputs, "D")
     return ("A", "C", "D", "E") if atom.row.sparse else ("A", "C", "D")
 
 
-def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
+def selectors(atom: FragmentAtom, operand: Operand) -> tuple[Selector, ...]:
     """Those of the atom's selectors that speak of the operand."""
     if isinstance(atom, WgmmaAtom):
         return tuple(
@@ -38,7 +36,7 @@ def selectors(atom: AnyMma, operand: Operand) -> tuple[Selector, ...]:
 
 
 def places(
-    atom: AnyMma, operand: Operand, choice: tuple[int, ...] = ()
+    atom: FragmentAtom, operand: Operand, choice: tuple[int, ...] = ()
 ) -> dict[int, tuple[int, int]]:
     """The (thread, value) of every index of the operand's layout.
 
@@ -57,13 +55,13 @@ def places(
 
 
 def contributing_threads(
-    atom: AnyMma, operand: Operand, choice: tuple[int, ...]
+    atom: FragmentAtom, operand: Operand, choice: tuple[int, ...]
 ) -> tuple[int, ...]:
     """The threads of the warp or warpgroup whose values count."""
     return tuple(sorted({thread for thread, _ in places(atom, operand, choice).values()}))
 
 
-def _holders(atom: AnyMma, operand: Operand) -> dict[int, dict[int, list[int]]]:
+def _holders(atom: FragmentAtom, operand: Operand) -> dict[int, dict[int, list[int]]]:
     """Of each index, the values that hold it by thread."""
     import numpy as np
 

@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import FragmentAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.select.select_atom import matrices
-from tilewright.tools.instructions.fragment_places import (
-    AnyMma,
-    contributing_threads,
-    selectors,
-)
+from tilewright.tools.instructions.fragment_places import contributing_threads, selectors
 from tilewright.tools.instructions.listing import HEADING, operands_line
 from tilewright.tools.render_table import LABEL, line, table
 
@@ -75,13 +72,13 @@ def op_spelling(atom: MmaAtom) -> str:
     return f"%d = cute_nvgpu.{atom.op} {inputs} <{atom.parameters}>"
 
 
-def fragments(atom: AnyMma, operands: Iterable[Operand]) -> Iterator[str]:
+def fragments(atom: FragmentAtom, operands: Iterable[Operand]) -> Iterator[str]:
     """The table of the operands that registers hold."""
     rows = [HEADING, *(_operand(atom, operand) for operand in operands)]
     return table(rows, LABEL - 2, "  ")
 
 
-def _operand(atom: AnyMma, operand: Operand) -> tuple[str, str, str, str]:
+def _operand(atom: FragmentAtom, operand: Operand) -> tuple[str, str, str, str]:
     register, count = atom.registers(operand)
     return (
         operand,
@@ -91,7 +88,7 @@ def _operand(atom: AnyMma, operand: Operand) -> tuple[str, str, str, str]:
     )
 
 
-def index_text(atom: AnyMma, operand: Operand) -> str:
+def index_text(atom: FragmentAtom, operand: Operand) -> str:
     """The index of an operand's layout: `m + 16*k`."""
     down, across = AXES[operand]
     rows, columns = atom.extents(operand)
@@ -113,7 +110,7 @@ def _containers(atom: MmaAtom) -> Iterator[str]:
             yield line(", ".join(operands), f"{text}, the others are padding")
 
 
-def sparsity(atom: AnyMma, chunk: int, *, ordered: bool) -> Iterator[str]:
+def sparsity(atom: FragmentAtom, chunk: int, *, ordered: bool) -> Iterator[str]:
     """How a sparse A of chunks is stored."""
     rows, columns = atom.extents("A")
     yield line("A", f"stored as {rows} x {columns}: {stored(chunk)}")
@@ -151,7 +148,7 @@ def _scaling(atom: MmaAtom) -> Iterator[str]:
 
 
 def contributors(
-    atom: AnyMma, operand: Operand, before: tuple[int, ...], legal: tuple[int, ...]
+    atom: FragmentAtom, operand: Operand, before: tuple[int, ...], legal: tuple[int, ...]
 ) -> str:
     """Which threads give the operand for each value of its last selector."""
     texts: list[str] = []

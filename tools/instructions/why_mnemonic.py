@@ -33,11 +33,11 @@ _KNOWN_REASONS = 1 << 14
 
 
 COMPLETE = (
-    *("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"),
+    *("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix", "ld", "st"),
     "fence.proxy.async",
 )
-"""Instructions whose every mnemonic is listed: what is not, is illegal. Of others there are more
-than tilewright emits, and those it does not judge."""
+"""Instructions whose every mnemonic is known: what is not, is illegal. Of others there may be more
+than are read, and those are not judged."""
 _COMPLETE = tuple(f"{name}." for name in COMPLETE)
 
 

@@ -9,8 +9,8 @@ from itertools import product
 
 from xdsl.universe import Universe
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom, atoms_of
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.atom import atoms_of
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import ummas_of
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import FragmentKind, WgmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma_lookup import wgmmas_of
@@ -93,7 +93,7 @@ def _parameters(op: str, arch: str | None) -> tuple[str, ...]:
     )
 
 
-def _atoms(op: str) -> Iterator[MmaAtom | WgmmaAtom | UmmaAtom]:
+def _atoms(op: str) -> Iterator[AnyMmaAtom]:
     for row in (*MMA_ROWS, *WMMA_MMA):
         yield from atoms_of(row) if row.op == op else ()
     for row in WGMMA_ROWS:

@@ -8,16 +8,17 @@ from typing import Any
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from tilewright.dialects.cute import ComposedLayout, Layout, make_layout
+from tilewright.dialects.cute import ComposedLayout, make_layout
 from tilewright.dialects.cute.drawing import Drawing, drawing_of
 from tilewright.dialects.cute.int_tuple import LayoutError
-from tilewright.dialects.cute.swizzle import outer_of, parse_layout
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of, parse_layout
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.types.memref import layout_of
 from tilewright.dialects.cute.types.tensors import MemRefType as TensorMemRefType
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
+from tilewright.dialects.sequences import numbered
 from tilewright.source.diagnostic import at
 from tilewright.tools.commands.layout import fragments
 from tilewright.tools.instructions.fragment_places import fragment_operands
@@ -66,7 +67,7 @@ def encoded(kind: str, drawing: Drawing, line: int | None) -> Picture:
     numbers = [[number for _, number in row] for row in drawing.cells]
     values = sorted({number for row in numbers for number in row})
     if kind != "fragment" and values[-1] > 4 * sum(map(len, numbers)):
-        rank = {number: place for place, number in enumerate(values)}
+        rank = numbered(values)
         numbers = [[rank[number] for number in row] for row in numbers]
     return {
         "kind": kind,
@@ -98,7 +99,7 @@ def _of(op: Operation, seen: dict[str, Picture], atoms: set[Any]) -> Iterator[tu
                 yield "fragment", fragments(atom, operand)
 
 
-def _drawn(layout: Layout | ComposedLayout) -> Drawing:
+def _drawn(layout: AnyLayout) -> Drawing:
     """The drawing of a layout; of more than two modes the largest two, the others at their first
     place (one stage of a pipeline). Raises LayoutError."""
     plain = outer_of(layout)
@@ -112,7 +113,7 @@ def _drawn(layout: Layout | ComposedLayout) -> Drawing:
     return replace(drawing, title=str(layout), about=f"{drawing.about}, the first {first}")
 
 
-def _layout(value: SSAValue) -> Layout | ComposedLayout | None:
+def _layout(value: SSAValue) -> AnyLayout | None:
     """The layout of a value that says it, whose every number is known, of more than one element."""
     type_: Any = value.type
     layout: Any = None
@@ -125,7 +126,7 @@ def _layout(value: SSAValue) -> Layout | ComposedLayout | None:
             layout = layout_of(type_)
         elif type_.name == "cute.layout":
             layout = parse_layout(str(type_).split('"')[1])
-    if not isinstance(layout, Layout | ComposedLayout):
+    if not isinstance(layout, AnyLayout):
         return None
     plain = outer_of(layout)
     if isinstance(layout, ComposedLayout) and not isinstance(layout.offset, int):

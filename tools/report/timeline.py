@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from zlib import compress
 
+from tilewright.dialects.sequences import numbered
 from tilewright.lowering.interpreter.timeline.record import Timeline, TimelineEvent
 
 GRAINS = 4000
@@ -23,7 +24,7 @@ Row = tuple[int, int, int, int | None]
 def timeline_data(timeline: Timeline) -> dict[str, Any]:
     """The rows of warps, and of what each has in flight, by CTAs."""
     names = sorted({(event.kind, event.name) for event in timeline.events})
-    numbers = {pair: number for number, pair in enumerate(names)}
+    numbers = numbered(names)
     tracks = defaultdict[tuple[int, int, str], list[TimelineEvent]](list)
     for event in timeline.events:
         flight = "" if event.kind in ("run", "wait") else event.kind

@@ -17,7 +17,7 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import ParsingState
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure, RecursiveMemoryEffect
+from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 
 from tilewright.dialects.accepts import ANY, STRING, one_of
 from tilewright.dialects.cuda_tile.constraints import I1_TILE, SCALAR_I1, SCALAR_INT, VALUE
@@ -39,6 +39,7 @@ from tilewright.dialects.cuda_tile.type_text import (
 from tilewright.dialects.cuda_tile.types import TensorViewType, TileView
 from tilewright.dialects.cuda_tile.versions import V13_2
 from tilewright.dialects.declared_format import made, put_entries, remaining_entries
+from tilewright.dialects.traits import WRITES
 from tilewright.source.diagnostic import named
 
 
@@ -51,7 +52,7 @@ class AssertOp(CudaTileOp):
     condition = operand_def(I1_TILE)
     message = prop_def(STRING)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
 
 YIELDED_TO = ("cuda_tile.if", "cuda_tile.reduce", "cuda_tile.scan")

@@ -13,10 +13,8 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.accepts import integer, one_of
 from tilewright.dialects.cuda_tile.attributes import OptimizationHintsAttr
@@ -41,6 +39,7 @@ from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, PureOp, tile
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4
 from tilewright.dialects.integers import integer_of
+from tilewright.dialects.traits import READS, READS_AND_WRITES, WRITES
 
 Choice = TypeVar("Choice", bound=TileEnum)
 
@@ -160,7 +159,7 @@ class AllocaOp(CudaTileOp):
     global_ = opt_prop_def(UnitAttr, prop_name="global")
     result = result_def(SCALAR_POINTER)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     def verify_types(self) -> None:
         alignment = self.alignment.value.data  # pyright: ignore
@@ -218,7 +217,7 @@ class LoadPtrTkoOp(MemoryOp):
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     result = result_def(TILE)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = READS
 
 
 @tile_op("cuda_tile.store_ptr_tko", 0x65)
@@ -244,7 +243,7 @@ class StorePtrTkoOp(MemoryOp):
     mask = opt_operand_def(I1_TILE)
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
 
 @tile_op("cuda_tile.atomic_cas_tko", 0x07)
@@ -272,7 +271,7 @@ class AtomicCASTkoOp(MemoryOp):
     mask = opt_operand_def(I1_TILE)
     result = result_def(TILE)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     def verify_types(self) -> None:
         super().verify_types()
@@ -304,7 +303,7 @@ class AtomicRMWTkoOp(MemoryOp):
     mask = opt_operand_def(I1_TILE)
     result = result_def(TILE)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     def verify_types(self) -> None:
         super().verify_types()
@@ -316,7 +315,7 @@ class GridDependency(TokenOp):
 
     assembly_format = "(`token` `=` $token^)? attr-dict `->` type($result_token)"
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
 
 @tile_op("cuda_tile.gdc_launch_dependents_tko", 0x77, V13_4)
@@ -339,4 +338,4 @@ class MemoryFenceAliasTkoOp(CudaTileOp):
     token = operand_def(TOKEN)
     result_token = result_def(TOKEN)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES

@@ -7,10 +7,8 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryWriteEffect
 
 from tilewright.dialects.accepts import ANY, STRING, instance_of
 from tilewright.dialects.cuda_tile.attributes import AssumePredicateAttr
@@ -18,6 +16,7 @@ from tilewright.dialects.cuda_tile.constraints import TILE, TOKEN
 from tilewright.dialects.cuda_tile.ops.operation import CudaTileOp, tile_op
 from tilewright.dialects.cuda_tile.predicates import wrong_predicate
 from tilewright.dialects.cuda_tile.versions import V13_2
+from tilewright.dialects.traits import WRITES
 
 CONVERSION = re.compile(r"%[^diuoxXeEfFgGaAcsSpn%]*(?P<end>[diuoxXeEfFgGaAcsSpn%])?")
 """A conversion of printf."""
@@ -57,7 +56,7 @@ class PrintTkoOp(CudaTileOp):
     token = opt_operand_def(TOKEN)
     result_token = result_def(TOKEN)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     def verify_types(self) -> None:
         text = self.str_.data

@@ -5,10 +5,8 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.accepts import one_of
 from tilewright.dialects.cuda_tile.attributes import MultimemReductionKindAttr, chosen
@@ -20,6 +18,7 @@ from tilewright.dialects.cuda_tile.ops.views import BOUNDED, INBOUNDS, ViewAcces
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import PartitionViewType
 from tilewright.dialects.cuda_tile.versions import V13_5
+from tilewright.dialects.traits import READS, READS_AND_WRITES, WRITES
 
 INTEGERS = ("i32", "i64")
 MULTIMEM_ELEMENTS = {
@@ -83,7 +82,7 @@ class MultimemLoadReduceViewTkoOp(MultimemAccess):
     inbounds = opt_prop_def(INBOUNDS)
     reduced_values = result_def(TILE)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = READS
 
 
 class MultimemWrite(MultimemAccess):
@@ -113,7 +112,7 @@ class MultimemReduceViewTkoOp(MultimemWrite):
     reduction = opt_prop_def(MultimemReductionKindAttr, ADD)
     inbounds = opt_prop_def(INBOUNDS)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
 
 @tile_op("cuda_tile.multimem_store_view_tko", 0x7D, V13_5)
@@ -126,4 +125,4 @@ class MultimemStoreViewTkoOp(MultimemWrite):
     memory_scope = opt_prop_def(SCOPE)
     inbounds = opt_prop_def(INBOUNDS)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES

@@ -20,9 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import traits_def
 from xdsl.irdl.declarative_assembly_format import TypeDirective
-from xdsl.traits import Pure
 
 from tilewright.dialects.cuda_tile.enums import RoundingMode
 from tilewright.dialects.cuda_tile.ops.bodies import Body, Combine
@@ -48,6 +46,7 @@ from tilewright.dialects.cuda_tile.versions import V13_1, Version
 from tilewright.dialects.declared import DeclaredOp, declared_op
 from tilewright.dialects.definition import class_of_row
 from tilewright.dialects.directives import Flags, Word
+from tilewright.dialects.traits import PURE
 
 _Op = TypeVar("_Op", bound="CudaTileOp")
 
@@ -78,7 +77,7 @@ class CudaTileOp(DeclaredOp):
 class PureOp(CudaTileOp):
     """An op that has no effect but its results."""
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 OPS: list[type[CudaTileOp]] = []

@@ -3,8 +3,7 @@ ours: Tile IR and its bytecode have none."""
 
 from typing import Any
 
-from xdsl.irdl import prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.irdl import prop_def, result_def, var_operand_def
 
 from tilewright.dialects.accepts import STRING
 from tilewright.dialects.cuda_tile.constraints import NUMBER_TILE
@@ -14,6 +13,7 @@ from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cute_nvgpu.ops.special_register import register_fault
 from tilewright.dialects.declared import declared_op
 from tilewright.dialects.math_functions.libdevice import signature_fault
+from tilewright.dialects.traits import READS_AND_WRITES
 
 
 class ScalarProgram(PureOp):
@@ -63,7 +63,7 @@ class SpecialRegisterTkoOp(TokenOp):
     register = prop_def(STRING)
     result = result_def(NUMBER_TILE)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     def verify_types(self) -> None:
         result: Any = self.result.type

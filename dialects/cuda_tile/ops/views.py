@@ -9,14 +9,12 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
 from xdsl.irdl.declarative_assembly_format import ParsingState
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.accepts import Accepts, list_of
 from tilewright.dialects.ancestors import ancestors
@@ -62,6 +60,7 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.dialects.cuda_tile.versions import V13_3, V13_4, V13_5
 from tilewright.dialects.declared_format import made, put_entries, remaining_entries
+from tilewright.dialects.traits import READS, READS_AND_WRITES, WRITES
 
 
 @tile_op("cuda_tile.make_tensor_view", 0x43)
@@ -328,7 +327,7 @@ class LoadViewTkoOp(ViewAccess):
     inbounds = opt_prop_def(INBOUNDS)
     tile = result_def(TILE)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = READS
 
     def _verify_packing(self, view: TileView) -> None:
         super()._verify_packing(view)
@@ -358,7 +357,7 @@ class StoreViewTkoOp(ViewAccess):
     optimization_hints = opt_prop_def(OptimizationHintsAttr)
     inbounds = opt_prop_def(INBOUNDS)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
 
 @tile_op("cuda_tile.atomic_red_view_tko", 0x75, V13_3, inbounds=V13_5)
@@ -382,7 +381,7 @@ class AtomicRedViewTkoOp(ViewAccess):
     value = operand_def(TILE)
     inbounds = opt_prop_def(INBOUNDS)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     def verify_types(self) -> None:
         view, mode = self.view_type, self.rmw_mode

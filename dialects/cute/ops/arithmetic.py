@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.traits import NoMemoryEffect
 
 from tilewright.dialects.cute.int_tuple import congruent
 from tilewright.dialects.cute.ops.operands import (
@@ -20,6 +20,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp, InferredOp, cute_op, 
 from tilewright.dialects.cute.rules import arithmetic, required
 from tilewright.dialects.cute.symbolic.scalar import Condition
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.traits import PURE
 
 
 @cute_op("cute.tuple_add", arithmetic.tuple_add)
@@ -69,7 +70,7 @@ class CompareOp(CuteOp, ABC):
 
     result = result_def(BOOL)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     def values(self) -> tuple[Typed, Typed]:
         """The values that are compared."""

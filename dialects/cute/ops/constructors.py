@@ -7,7 +7,7 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def, result_def, traits_def, var_operand_def
-from xdsl.traits import ConstantLike, MemoryWriteEffect, Pure
+from xdsl.traits import ConstantLike, Pure
 
 from tilewright.dialects.cute.ops.operands import (
     ANY,
@@ -28,6 +28,7 @@ from tilewright.dialects.cute.rules import accessors, constructors, required
 from tilewright.dialects.cute.symbolic.scalar import Dynamic, fits
 from tilewright.dialects.cute.types.algebra import IntTupleType
 from tilewright.dialects.cute.values import is_known
+from tilewright.dialects.traits import PURE, WRITES
 
 
 @cute_op("cute.static")
@@ -53,7 +54,7 @@ class PrintOp(CuteOp):
 
     value = operand_def(ANY)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
 
 class LeavesOp(CuteOp, ABC):
@@ -67,7 +68,7 @@ class LeavesOp(CuteOp, ABC):
     leaves = var_operand_def(INTEGER)
     result = result_def(ANY)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     @classmethod
     def infer(

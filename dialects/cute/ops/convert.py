@@ -1,8 +1,7 @@
 """`cute.convert`: registers in another element type."""
 
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_operand_def, prop_def, traits_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.irdl import operand_def, opt_operand_def, prop_def
 
 from tilewright.dialects.cute.ops.elements import WriteOp, tensor_of
 from tilewright.dialects.cute.ops.operands import MEMREF
@@ -12,6 +11,7 @@ from tilewright.dialects.cute.rules import required
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.types.tiled import ConversionAttr
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
+from tilewright.dialects.traits import READS_AND_WRITES
 
 
 @cute_op("cute.convert")
@@ -28,7 +28,7 @@ class ConvertOp(WriteOp):
     destination = operand_def(MEMREF)
     random = opt_operand_def(MEMREF)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     @property
     def conversion(self) -> ConversionAttr:

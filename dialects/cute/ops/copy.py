@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     OperandVariable,
@@ -14,13 +14,13 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, MASK, PIPELINE, TENSOR, USE
 from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, typed_value
 from tilewright.dialects.cute.ops.text import Signature, Syntax, parse_operands
 from tilewright.dialects.cute.rules import copies
+from tilewright.dialects.traits import READS_AND_WRITES
 
 
 @irdl_custom_directive
@@ -68,7 +68,7 @@ class CopyOp(CuteOp):
     use = opt_operand_def(USE)
     mask = opt_operand_def(MASK)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     SYNTAX = Syntax.INFERRED
     custom_directives: ClassVar = (Transfer, Signature)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import VectorType, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -16,7 +16,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from tilewright.dialects.cute.int_tuple import has_underscore, repeat_like, weakly_congruent
 from tilewright.dialects.cute.layout import Layout
@@ -39,6 +38,7 @@ from tilewright.dialects.cute.tensor import Tensor
 from tilewright.dialects.cute.types.algebra import type_of, typed_of
 from tilewright.dialects.cute.types.tensors import CoordTensorType, MemRefType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
+from tilewright.dialects.traits import PURE, READS, READS_AND_WRITES, WRITES
 
 
 def tensor_of(type_: Attribute) -> Tensor:
@@ -115,7 +115,7 @@ class LoadVecOp(ElementsOp):
     source = operand_def(MEMREF)
     result = result_def(VECTOR)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = READS
 
     @classmethod
     def element_types(cls, source: Attribute) -> Attribute:
@@ -131,7 +131,7 @@ class LoadOp(ElementsOp):
     coord = operand_def(TILE_COORD)
     result = result_def(ELEMENT)
 
-    traits = traits_def(MemoryReadEffect())
+    traits = READS
 
     @classmethod
     def element_types(cls, source: Attribute, coord: Attribute) -> Attribute:
@@ -150,7 +150,7 @@ class CoordsOp(ElementsOp):
     source = operand_def(COORD_TENSOR)
     result = result_def(VECTOR)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     @classmethod
     def infer(
@@ -174,7 +174,7 @@ class StoreVecOp(WriteOp):
     value = operand_def(VECTOR)
     destination = operand_def(MEMREF)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     @classmethod
     def element_types(cls, value: Attribute, tensor: Attribute) -> None:
@@ -189,7 +189,7 @@ class StoreOp(WriteOp):
     destination = operand_def(MEMREF)
     coord = operand_def(TILE_COORD)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     @classmethod
     def element_types(cls, value: Attribute, tensor: Attribute, coord: Attribute) -> None:
@@ -204,7 +204,7 @@ class FillOp(WriteOp):
     destination = operand_def(MEMREF)
     value = operand_def(ELEMENT)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     @classmethod
     def element_types(cls, tensor: Attribute, value: Attribute) -> None:
@@ -247,7 +247,7 @@ class ReduceOp(WriteOp):
     source = operand_def(MEMREF)
     destination = operand_def(MEMREF)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     @classmethod
     def element_types(cls, source: Attribute, destination: Attribute) -> None:

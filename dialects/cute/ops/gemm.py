@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import operand_def, opt_operand_def, traits_def
+from xdsl.irdl import operand_def, opt_operand_def
 from xdsl.irdl.declarative_assembly_format import (
     CustomDirective,
     OperandVariable,
@@ -14,7 +14,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 
 from tilewright.dialects.cute.atoms import Operand
 from tilewright.dialects.cute.ops.elements import tensor_of
@@ -23,6 +22,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, typed_value
 from tilewright.dialects.cute.ops.text import Signature, Syntax
 from tilewright.dialects.cute.rules.gemm import check_gemm
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.traits import READS_AND_WRITES
 
 BESIDE: tuple[Operand, ...] = ("E", "SFA", "SFB")
 """The operands that only some atoms have."""
@@ -93,7 +93,7 @@ class GemmOp(CuteOp):
     sfb = opt_operand_def(MEMREF)
     accumulate = opt_operand_def(BOOL)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     SYNTAX = Syntax.INFERRED
     custom_directives: ClassVar = (Multiplied, Signature)

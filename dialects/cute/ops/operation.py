@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import OptionalDef, traits_def
-from xdsl.traits import Pure, is_side_effect_free
+from xdsl.irdl import OptionalDef
+from xdsl.traits import is_side_effect_free
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.ops.properties import argument
@@ -28,6 +28,7 @@ from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, is_requiring
 from tilewright.dialects.declared import DeclaredOp, declared_op
 from tilewright.dialects.op_facts import SEGMENTS
+from tilewright.dialects.traits import PURE
 
 Rule = Callable[..., Any]
 
@@ -132,7 +133,7 @@ class InferredOp(CuteOp, ABC):
 
     RULE: ClassVar[Rule]
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     @classmethod
     def arguments(cls, properties: Mapping[str, Attribute]) -> tuple[Any, ...]:

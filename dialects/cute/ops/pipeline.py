@@ -16,8 +16,7 @@ from math import prod
 
 from xdsl.dialects.builtin import DenseArrayBase
 from xdsl.ir import Operation
-from xdsl.irdl import operand_def, result_def, traits_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
+from xdsl.irdl import operand_def, result_def
 
 from tilewright.dialects.ancestors import ancestors
 from tilewright.dialects.cute.ops.operands import I32, PIPELINE, USE
@@ -25,6 +24,7 @@ from tilewright.dialects.cute.ops.operation import CuteOp, cute_op
 from tilewright.dialects.cute.ops.text import Syntax
 from tilewright.dialects.cute.ops.tiled import TypedConstantOp
 from tilewright.dialects.cute.types.pipeline import PipelineType
+from tilewright.dialects.traits import PURE, READS_AND_WRITES, WRITES
 
 
 @cute_op("cute.pipeline.create")
@@ -39,7 +39,7 @@ class PipelineCreateOp(TypedConstantOp):
 
     result = result_def(PIPELINE)
 
-    traits = traits_def(MemoryWriteEffect())
+    traits = WRITES
 
     @property
     def type(self) -> PipelineType:
@@ -74,7 +74,7 @@ class PipelineStageOp(CuteOp):
     use = operand_def(USE)
     result = result_def(I32)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 class PipelineUseOp(CuteOp, ABC):
@@ -85,7 +85,7 @@ class PipelineUseOp(CuteOp, ABC):
 
     SYNTAX = Syntax.INFERRED
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
 
 @cute_op("cute.pipeline.producer_acquire")

@@ -10,7 +10,7 @@ from abc import ABC
 from typing import Any, ClassVar
 
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
-from xdsl.traits import MemoryAllocEffect, Pure
+from xdsl.traits import MemoryAllocEffect
 
 from tilewright.dialects.accepts import ANY as EVERY_TYPE
 from tilewright.dialects.cute.atoms import OPERAND_MODES
@@ -20,6 +20,7 @@ from tilewright.dialects.cute.ops.properties import instruction, word
 from tilewright.dialects.cute.rules import tiled as rules
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.values import Typed
+from tilewright.dialects.traits import PURE
 
 
 class TypedConstantOp(CuteOp, ABC):
@@ -32,7 +33,7 @@ class TypedConstantOp(CuteOp, ABC):
 
     result = result_def(EVERY_TYPE)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 @cute_op("cute.make_tiled_mma")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright.dialects.cute.int_tuple import LayoutError
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout
 from tilewright.dialects.cute.symbolic.check import is_valid_layout
 from tilewright.dialects.cute.values import Typed, typed_layout
 from tilewright.dialects.illegal import Illegal
@@ -40,7 +40,7 @@ def computed(kind: str, compute: Callable[[], Any], otherwise: str) -> Typed:
     return Typed(kind, attempted(compute, otherwise))
 
 
-def valid_layout(compute: Callable[[], Layout | ComposedLayout], otherwise: str) -> Typed:
+def valid_layout(compute: Callable[[], AnyLayout], otherwise: str) -> Typed:
     """The layout with its kind, or a RuleError that says `otherwise` where there is none."""
     layout = attempted(compute, otherwise)
     parts = [layout]

@@ -11,10 +11,9 @@ from tilewright.dialects.cute.rules import attempted, required
 from tilewright.dialects.cute.rules.gemm import extents
 from tilewright.dialects.cute.rules.sharing import check_apart, check_scatter
 from tilewright.dialects.cute.rules.tensors import make_identity_tensor
-from tilewright.dialects.cute.swizzle import ComposedLayout
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout
 from tilewright.dialects.cute.symbolic import layouts
 from tilewright.dialects.cute.symbolic.check import why_not
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.tensor import Tensor, alignment_of_runs, run_of

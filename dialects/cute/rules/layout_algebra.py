@@ -9,15 +9,9 @@ from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.recast import recast
 from tilewright.dialects.cute.rules import attempted, mode_path_text, required, valid_layout
 from tilewright.dialects.cute.rules.accessors import LAYOUTS, modes_of, tile_leaves
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle
+from tilewright.dialects.cute.swizzle import AnyLayout, ComposedLayout, Swizzle
 from tilewright.dialects.cute.symbolic import complements, layouts
-from tilewright.dialects.cute.symbolic.composed import (
-    AnyLayout,
-    dice_any,
-    outer_of,
-    slice_any,
-    through,
-)
+from tilewright.dialects.cute.symbolic.composed import dice_any, outer_of, slice_any, through
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.tuples import flat, is_static, only_scalars, wrapped
 from tilewright.dialects.cute.values import Typed

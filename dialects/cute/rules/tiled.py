@@ -8,8 +8,9 @@ from tilewright.dialects.cute.int_tuple import flatten, rank
 from tilewright.dialects.cute.layout import Layout
 from tilewright.dialects.cute.rules import RuleError, attempted, required
 from tilewright.dialects.cute.rules.tensors import in_registers, sliced, tensor_of, typed_tensor
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.symbolic import layouts
-from tilewright.dialects.cute.symbolic.composed import AnyLayout, through
+from tilewright.dialects.cute.symbolic.composed import through
 from tilewright.dialects.cute.symbolic.tuples import is_static, product
 from tilewright.dialects.cute.tensor import Tensor, multiples
 from tilewright.dialects.cute.tiled_copy import Side, TiledCopy, make_tiled_copy_of

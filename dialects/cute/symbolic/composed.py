@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations, starmap
-from typing import Any, TypeAlias
+from typing import Any
 
 from tilewright.dialects.cute.coordinate import dice
 from tilewright.dialects.cute.int_tuple import LayoutError, flatten, has_underscore, is_tuple
 from tilewright.dialects.cute.layout import Layout, dice_layout, make_unchecked, slice_layout
-from tilewright.dialects.cute.swizzle import ComposedLayout, Swizzle, compose_unchecked
+from tilewright.dialects.cute.swizzle import AnyLayout, Swizzle, compose_unchecked
 from tilewright.dialects.cute.swizzle import outer_of as outer_of
 from tilewright.dialects.cute.symbolic import scalar
 from tilewright.dialects.cute.symbolic.evaluate import image, layout_eval
@@ -24,8 +24,6 @@ from tilewright.dialects.cute.symbolic.tuples import (
     product,
     tuple_sum,
 )
-
-AnyLayout: TypeAlias = Layout | ComposedLayout
 
 
 def is_plain(layout: AnyLayout) -> bool:

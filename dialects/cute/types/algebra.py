@@ -18,7 +18,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
-from tilewright.dialects.cute import ComposedLayout, Layout, LayoutParseError
+from tilewright.dialects.cute import Layout, LayoutParseError
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.symbolic.scalar import Dynamic
 from tilewright.dialects.cute.values import Typed, fault, read_typed
 
@@ -108,12 +109,12 @@ class _MemRefLayout(CuteType, MemRefLayoutAttr, ABC):
     """A layout type; as a memref's layout it maps the memref's coordinates to element offsets."""
 
     @property
-    def data(self) -> Layout | ComposedLayout:
+    def data(self) -> AnyLayout:
         """The layout as a value of the algebra."""
         return self.typed.value
 
     @classmethod
-    def get(cls, layout: Layout | ComposedLayout) -> Self:
+    def get(cls, layout: AnyLayout) -> Self:
         """The attribute of a layout."""
         return cls(StringAttr(str(layout)))
 

@@ -16,13 +16,13 @@ from xdsl.utils.str_enum import StrEnum
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
 from tilewright.dialects.cute.int_tuple import product_each
-from tilewright.dialects.cute.swizzle import outer_of
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of
 from tilewright.dialects.cute.symbolic.tuples import is_static
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.values import is_known
 
 
-def layout_type(layout: Layout | ComposedLayout) -> LayoutType | ComposedLayoutType:
+def layout_type(layout: AnyLayout) -> LayoutType | ComposedLayoutType:
     """The attribute that holds this layout."""
     return LayoutType.get(layout) if isinstance(layout, Layout) else ComposedLayoutType.get(layout)
 
@@ -86,7 +86,7 @@ def is_memref(type_: object) -> TypeGuard[MemRefType[Attribute]]:
     return isinstance(type_, MemRefType)
 
 
-def layout_of(type_: MemRefType) -> Layout | ComposedLayout | None:
+def layout_of(type_: MemRefType) -> AnyLayout | None:
     """The layout, coordinates to element offsets, of a memref whose layout is static.
 
     None where it is not: dynamic extents or strides, or an affine map.

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.atoms import CopyTraits, MmaTraits, Operand
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.symbolic.text import tile_text
 from tilewright.dialects.cute.symbolic.tuples import wrapped
 from tilewright.dialects.cute.tiled_copy import TiledCopy, why_no_tiled_copy

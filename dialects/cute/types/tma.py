@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute.atoms import TmaBox, TmaCopy
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.algebra import built_by
 from tilewright.dialects.cute.types.tiled import AtomAttr, AtomType
 from tilewright.dialects.cute.values import Typed

@@ -15,7 +15,7 @@ from tilewright.dialects.cute_nvgpu.lattice.elements import (
     SCALE_TYPES,
     ElementType,
 )
-from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, Form
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALARS, SCALED, Form
 from tilewright.dialects.frozen import frozen
 
 _ELEMENTS = {**INTEGERS, **SCALE_TYPES, **ELEMENT_TYPES}
@@ -58,10 +58,11 @@ class TypeConversion:
 
 
 def _of(form: Form) -> TypeConversion | None:
-    """The conversion of a form; None where an element type is none of a fragment's."""
-    *_, to, source = form.suffix.split(".")
+    """The conversion of a form; None where an element type is none of a fragment's, or numbers are
+    scaled besides."""
+    *modifiers, to, source = form.suffix.split(".")
     (result, count), (from_, packed) = _parts(to), _parts(source)
-    if result not in _ELEMENTS or from_ not in _ELEMENTS:
+    if {*modifiers} & {SCALED} or result not in _ELEMENTS or from_ not in _ELEMENTS:
         return None
     elements = _ELEMENTS[from_], _ELEMENTS[result]
     return TypeConversion(form, *elements, max(count, packed), packed > 1)

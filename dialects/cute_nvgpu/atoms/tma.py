@@ -11,7 +11,7 @@ from typing import Literal
 from tilewright.dialects.cute import ComposedLayout, Layout, LayoutError, Swizzle, coalesce, flatten
 from tilewright.dialects.cute.atoms import SMEM_ALIGN, TmaBox
 from tilewright.dialects.cute.int_tuple import product_each
-from tilewright.dialects.cute.swizzle import outer_of
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of
 from tilewright.dialects.cute.symbolic.evaluate import image
 from tilewright.dialects.cute.symbolic.scalar import divisor_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError
@@ -117,9 +117,7 @@ def contiguous_mode(tensor: Layout) -> int:
     return contiguous[0]
 
 
-def box_for(
-    tensor: Layout, tile: tuple[int, ...], memory: Layout | ComposedLayout, element: str
-) -> TmaBox:
+def box_for(tensor: Layout, tile: tuple[int, ...], memory: AnyLayout, element: str) -> TmaBox:
     """The box of a tile in shared memory. Raises LayoutError where no instruction copies it."""
     last = contiguous_mode(tensor)
     count = tensor.rank()
@@ -147,7 +145,7 @@ def box_for(
     return box
 
 
-def why_not_boxes(box: TmaBox, memory: Layout | ComposedLayout) -> str | None:
+def why_not_boxes(box: TmaBox, memory: AnyLayout) -> str | None:
     """Why the boxes of a tile do not start where TMA lays them down in memory of that layout, its
     modes those of the box, or None where they do."""
     plain = outer_of(memory)
@@ -175,7 +173,7 @@ def _dense_run(mode: Layout, stride: int) -> int:
     return extent
 
 
-def _in_order(memory: Layout | ComposedLayout, box: TmaBox) -> Layout | ComposedLayout:
+def _in_order(memory: AnyLayout, box: TmaBox) -> AnyLayout:
     plain = outer_of(memory)
     modes = [plain[mode] if mode < plain.rank() else Layout(1, 0) for mode in box.modes]
     ordered = Layout(tuple(x.shape for x in modes), tuple(x.stride for x in modes))

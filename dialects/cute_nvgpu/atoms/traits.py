@@ -8,6 +8,7 @@ every thread's: (T128,(M,K)) -> m + M*k with a stride of 0 along threads. The th
 
 from collections.abc import Callable, Iterable
 from functools import cache
+from typing import TypeAlias
 
 from tilewright.dialects.cute import (
     ComposedLayout,
@@ -20,7 +21,7 @@ from tilewright.dialects.cute import (
 )
 from tilewright.dialects.cute.algebra import filter as filter_
 from tilewright.dialects.cute.atoms import MmaOperand, MmaTraits, Operand
-from tilewright.dialects.cute.swizzle import outer_of
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
@@ -36,6 +37,10 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.fragments.mma import QUAD_PAIR
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WmmaRow
+
+FragmentAtom: TypeAlias = MmaAtom | WgmmaAtom
+"""An atom whose accumulators are fragments."""
+AnyMmaAtom: TypeAlias = FragmentAtom | UmmaAtom
 
 _STORED_AS = {
     "tf32": ("f32",), "s8": ("i8",), "u8": ("i8",), "ue8m0": ("i8",), "ue4m3": ("i8",)
@@ -55,7 +60,7 @@ _PER_WORD = 4
 
 
 def _operand(
-    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    atom: AnyMmaAtom,
     which: Operand,
     extents: tuple[int, int],
     tv: Layout,
@@ -66,7 +71,7 @@ def _operand(
 
 
 def _traits(
-    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    atom: AnyMmaAtom,
     threads: Layout,
     together: int,
     operand: Callable[[Operand], MmaOperand],
@@ -101,7 +106,7 @@ def mma_traits(atom: MmaAtom) -> MmaTraits:
     return _traits(atom, threads, atom.threads, operand, atom.inputs)  # type: ignore[arg-type]
 
 
-def _held(atom: MmaAtom | WgmmaAtom, which: Operand, threads: Layout) -> Layout:
+def _held(atom: FragmentAtom, which: Operand, threads: Layout) -> Layout:
     """(thread, value) -> index, each value of a thread once: those that ids choose among are the
     same."""
     tv = atom.tv_layout(which)
@@ -149,9 +154,7 @@ def umma_traits(atom: UmmaAtom) -> MmaTraits:
     return _traits(atom, threads, ctas, operand, ("A", "B", "C", *others))
 
 
-def why_no_umma_operand(
-    atom: UmmaAtom, which: Operand, layout: Layout | ComposedLayout
-) -> str | None:
+def why_no_umma_operand(atom: UmmaAtom, which: Operand, layout: AnyLayout) -> str | None:
     """Why `tcgen05.mma` has no operand of that layout, or None where it has."""
     if which == "C" or which in atom.tmem_operands:
         rows, columns = atom.cta_layout(which)
@@ -162,7 +165,7 @@ def why_no_umma_operand(
 
 
 def why_no_descriptor(
-    layout: Layout | ComposedLayout,
+    layout: AnyLayout,
     element: ElementType,
     major: MajorMode,
     format: DescriptorFormat = WGMMA,

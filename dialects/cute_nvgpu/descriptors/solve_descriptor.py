@@ -5,7 +5,8 @@ as functions with those of the canonical layouts (`SmemDescriptor.layout`): what
 for LBO and SBO, and whatever else differs is what no descriptor can express.
 """
 
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, equivalent, flatten
+from tilewright.dialects.cute import Layout, Swizzle, coalesce, equivalent, flatten
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import (
     CHUNK,
@@ -69,7 +70,7 @@ class SmemTile:
 
 
 def solve(
-    layout: Layout | ComposedLayout,
+    layout: AnyLayout,
     bits: int,
     major: MajorMode | None = None,
     format: DescriptorFormat = WGMMA,
@@ -103,7 +104,7 @@ def solve(
 
 
 def _parts(
-    layout: Layout | ComposedLayout, bits: int, format: DescriptorFormat
+    layout: AnyLayout, bits: int, format: DescriptorFormat
 ) -> tuple[SwizzleMode, int, Layout]:
     """(swizzle, offset in elements, layout of elements). Raises DescriptorError for any inner
     function but a swizzle of shared memory."""

@@ -9,7 +9,7 @@ pattern is one of addresses, it starts anew every 256, 512 or 1024 bytes of shar
 from math import prod
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, coalesce, flatten
-from tilewright.dialects.cute.swizzle import outer_of
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of
 from tilewright.dialects.cute_nvgpu.lattice import tma as rows
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest, why_not
 from tilewright.dialects.frozen import frozen
@@ -181,7 +181,7 @@ class TensorBox:
         base = (self.swizzle_atom // self.element.bytes).bit_length() - 1
         return Swizzle(self.swizzle_bits, base, 3 if self.swizzle_atom == rows.CHUNK else 2)
 
-    def check_layout(self, layout: Layout | ComposedLayout) -> None:
+    def check_layout(self, layout: AnyLayout) -> None:
         """Raise TensorMapError unless memory of that layout, coordinates to element offsets, holds
         the box in its last dimensions as the hardware writes it; a line of memory holds any."""
         plain, swizzle = outer_of(layout), Swizzle(0, self.pattern.base, 3)

@@ -64,8 +64,8 @@ COMPOSED: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
         (r"getctarank\.u64", "cvta.to.shared.u64 y, {1}",
          "getctarank.shared::cluster.u64 {0}, y"),
         (  # 9.7.9.16
-            r"prefetch\.param(\.tensormap)", "mov.b64 y, {0}", "cvta.param.u64 y, y",
-            r"prefetch\1 [y]",
+            r"prefetch\.param(\.tensormap)", "mov.b64 y, {0}", "cvta.param.u64 z, y",
+            r"prefetch\1 [z]",
         ),
         # 9.7.9.21: f32 has every number of bf16 and f16.
         (r"cvt\.(r[nmpz]i\.[us]\d\d)\.bf16", "cvt.f32.bf16 f, {1}", r"cvt.\1.f32 {0}, f"),

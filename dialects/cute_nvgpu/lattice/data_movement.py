@@ -247,19 +247,20 @@ STORES = (
 _MOVED = {"pred": "pred", "f32": "f32", "f64": "f64"} | {
     f"{kind}{bits}": f"b{bits}" for bits in (16, 32, 64) for kind in "bus"
 }
-_HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+HALVES = {"b16": "b8", "b32": "b16", "b64": "b32"}
+"""The kind of the halves of registers of a kind."""
 
 
 def _mov(type_: str) -> InstructionRow:
     register = _MOVED[type_]
     lists: list[tuple[OperandForm, ...]] = []
-    part, count = _HALVES.get(type_, ""), 2
+    part, count = HALVES.get(type_, ""), 2
     while part and count <= 4:
         sides = Vector("a", part, count, loose=True)
         lists.append((Result("d", register), sides))
         taken = Vector("d", part, count, written=True, loose=True)
         lists.append((taken, Scalar("a", type_, plain=True)))
-        part, count = _HALVES.get(part, ""), 2 * count
+        part, count = HALVES.get(part, ""), 2 * count
     return InstructionRow(
         "ptx.mov",
         "move a register, a constant or the address of a variable",

@@ -197,7 +197,7 @@ class Wide(OperandForm):
 
 NO_LITERAL = (
     *("f16", "bf16", "f16x2", "bf16x2", "s16x2", "u16x2", "f32x2", "s8x4", "u8x4"),
-    *("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2"),
+    *("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2", "ue8m0x2", "s2f6x2"),
 )
 """Instruction types that have no constants."""
 

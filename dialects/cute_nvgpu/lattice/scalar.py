@@ -29,7 +29,7 @@ REGISTER_OF: dict[str, str] = {
     **dict.fromkeys(("b32", "s32", "u32", "f16x2", "bf16x2", "s16x2", "u16x2"), "b32"),
     **dict.fromkeys(("s8x4", "u8x4"), "b32"),
     **dict.fromkeys(("b64", "s64", "u64", "f32x2"), "b64"),
-    **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
+    **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2"), "b16"),
     **dict.fromkeys(("s8", "u8"), "b16"),
     **dict.fromkeys(("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
     "e2m1x2": "b8",
@@ -102,6 +102,9 @@ class ScalarRow:
         return Result("d", REGISTER_OF[form.result], self.results), *sources, *third
 
 
+SCALED = "scaled::n2::ue8m0"
+"""The word of conversions whose last operand has a factor of each of two elements."""
+
 _WORDS = {
     "int": "s16|s32|s64|u16|u32|u64", "octet": "s8|u8", "placed": "s32|u32|s64|u64",
     "bits": "b16|b32|b64", "float": "f32|f64", "real": "f16|f32|f64", "half": "f16|f16x2",
@@ -110,6 +113,7 @@ _WORDS = {
     "fp8": "e4m3x2|e5m2x2", "fp6_fp4": "e2m3x2|e3m2x2|e2m1x2",
     "rounded": "rn.|rz.|rm.|rp.", "any": "|rn.|rz.|rm.|rp.", "to_int": "rni.|rmi.|rpi.|rzi.",
     "ftz": "|ftz.", "nan": "|NaN.", "sat": "|sat.", "relu": "|relu.", "satfinite": "|satfinite.",
+    "scaled": f"{SCALED}.",
     "relation": "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan",
 }  # fmt: skip
 """Choices in the suffixes of forms, by what stands for them there."""
@@ -391,7 +395,7 @@ _OF_HALVES = """
     rs.{relu}{satfinite}{f16x2|bf16x2}.f32         T,T,b32>U  sm_100a|sm_103a 8.7
 """
 # 8-, 6- and 4-bit floats and scale factors, two in a register: a in its upper half, b in its lower
-# one. What ptxas 13.5 takes.
+# one; s2f6 are integers of 8 bits by 64. What ptxas 13.5 takes.
 _OF_NARROW_FLOATS = """
     rn.satfinite.{relu}{fp8}.f32                       T,T>U  sm_89 8.1
     rn.satfinite.{relu}{fp8}.f16x2                     T>U    sm_89 8.1
@@ -401,7 +405,11 @@ _OF_NARROW_FLOATS = """
     rn.{relu}f16x2.{fp6_fp4}                           T>U    sm_100f|sm_110f|sm_120f 8.6
     rn.satfinite.{relu}{e4m3|e5m2|e2m3|e3m2|e2m1}x2.bf16x2  T>U  sm_100f|sm_110f|sm_120f 9.1
     rn.{relu}{satfinite}bf16x2.{fp8}                   T>U    sm_100f|sm_110f|sm_120f 9.2
-    rn.{relu}bf16x2.{fp6_fp4}                          T>U    sm_100f|sm_110f|sm_120f 9.2
+    rn.{relu}{satfinite}bf16x2.{fp6_fp4}               T>U    sm_100f|sm_110f|sm_120f 9.2
+    rn.{relu}{satfinite}{scaled}bf16x2.{fp8}      T,b16>U  sm_100f|sm_110f|sm_120f 9.2
+    rn.{relu}{satfinite}{scaled}bf16x2.{fp6_fp4}  T,b16>U  sm_100f|sm_110f|sm_120f 9.2
+    rn.{satfinite}{relu}bf16x2.s2f6x2  T>U  sm_100a|sm_103a|sm_110a|sm_120a|sm_121a 9.1
+    rn.{satfinite}{relu}{scaled}bf16x2.s2f6x2  T,b16>U  sm_100a|sm_103a|sm_110a|sm_120a|sm_121a 9.1
     rs.{relu}satfinite.{e4m3|e5m2|e2m3|e3m2|e2m1}x4.f32  T,T,T,T,b32>U  sm_100a|sm_103a 8.7
     {rz|rp}.{satfinite}ue8m0x2.f32                     T,T>U  sm_100f|sm_110f|sm_120f 8.6
     {rz|rp}.{satfinite}ue8m0x2.bf16x2                  T>U    sm_100f|sm_110f|sm_120f 8.6

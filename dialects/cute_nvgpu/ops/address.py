@@ -17,11 +17,9 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute.types.memref import Space, is_memref, space_of
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import MatrixCopy, find_row
@@ -45,6 +43,7 @@ from tilewright.dialects.cute_nvgpu.ops.copy import CopiesAsynchronously
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp, NvgpuOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.traits import PURE
 
 _WIDTHS: dict[Space, IntegerType] = {Space.GMEM: i64, Space.SMEM: i32}
 _BITS = {
@@ -72,7 +71,7 @@ class AddressOp(BaselineOp):
     memref = operand_def(MemRefType)
     result = result_def(IntegerType)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     def __init__(self, memref: SSAValue):
         assert is_memref(memref.type)

@@ -2,8 +2,7 @@
 
 from xdsl.dialects.builtin import IndexType, MemRefType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr, is_memref
 from tilewright.dialects.cute_nvgpu.lattice import cluster as rows
@@ -11,6 +10,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.cute_nvgpu.ops.mbarrier import verify_mbarrier
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.traits import PURE
 
 
 @fields_op("cute_nvgpu.cluster.rank", rows.CLUSTER_RANK)
@@ -26,7 +26,7 @@ class RankOp(NvgpuOp):
 
     result = result_def(i32)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 @fields_op("cute_nvgpu.cluster.arrive", rows.CLUSTER_ARRIVE)
@@ -57,7 +57,7 @@ class MapOp(NvgpuOp):
     rank = operand_def(i32)
     result = result_def(MemRefType)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$memory `rank` $rank"
 

@@ -5,23 +5,22 @@ from xdsl.irdl import (
     operand_def,
     prop_def,
     result_def,
-    traits_def,
     var_operand_def,
     var_result_def,
 )
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.traits import PURE
 
 
 class RegistersOp(BaselineOp):
     """An op on the registers of fragments alone."""
 
-    traits = traits_def(Pure())
+    traits = PURE
 
 
 def _verify_element(fragment: FragmentType, scalar: Attribute) -> None:

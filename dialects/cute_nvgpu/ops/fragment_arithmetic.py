@@ -10,11 +10,9 @@ from xdsl.irdl import (
     opt_operand_def,
     prop_def,
     result_def,
-    traits_def,
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 
 from tilewright.dialects.cute_nvgpu.atoms.conversion import TypeConversion
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, fma_of
@@ -23,6 +21,7 @@ from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.cute_nvgpu.types.conversion import ConvertAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.traits import PURE
 
 
 @fields_op("cute_nvgpu.fragment.convert")
@@ -43,7 +42,7 @@ class ConvertOp(BaselineOp):
     atom = prop_def(ConvertAttr)
     result = result_def(FragmentType)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     @property
     def conversion(self) -> TypeConversion:
@@ -122,7 +121,7 @@ class FmaOp(BaselineOp):
     c = operand_def(T)
     result = result_def(T)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$a `,` $b `,` $c attr-dict `:` type($result)"
 

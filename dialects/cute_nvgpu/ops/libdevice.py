@@ -1,13 +1,13 @@
 """The functions of CUDA's libdevice on scalars."""
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import prop_def, result_def, var_operand_def
 
 from tilewright.dialects.accepts import ANY
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.math_functions.libdevice import signature_fault
+from tilewright.dialects.traits import PURE
 
 
 @fields_op("cute_nvgpu.libdevice")
@@ -26,7 +26,7 @@ class LibdeviceOp(BaselineOp):
     function = prop_def(StringAttr)
     result = result_def(ANY)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$function $operands_ attr-dict `:` functional-type($operands_, $result)"
 

@@ -14,7 +14,7 @@ from xdsl.traits import NoMemoryEffect
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import FragmentAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.lattice.row import Operand
 from tilewright.dialects.cute_nvgpu.ops.instruction import AtomOp, verify_holders
@@ -166,7 +166,7 @@ class ScaledSparseMma(_ProductOperands, _Metadata, _Factors, RegisterMmaOp):
     assembly_format = _SPARSE + _SCALED + _ATOM
 
 
-def verify_fragment(atom: MmaAtom | WgmmaAtom, operand: Operand, type_: Attribute) -> None:
+def verify_fragment(atom: FragmentAtom, operand: Operand, type_: Attribute) -> None:
     """Raise Illegal unless the type is the atom's fragment of that operand."""
     where = f"operand {operand} " if operand != "D" else "result D "
     check_fragment(

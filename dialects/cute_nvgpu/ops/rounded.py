@@ -1,12 +1,12 @@
 """Arithmetic on scalars in a rounding that `arith` has no word for."""
 
 from xdsl.dialects.builtin import AnyFloatConstr, StringAttr
-from xdsl.irdl import VarConstraint, prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import VarConstraint, prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import DIRECTIONS, FLUSHING, SCALARS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.traits import PURE
 
 _DIRECTED = {
     f"{name}.{form}": len(row.types)
@@ -41,7 +41,7 @@ class RoundedOp(BaselineOp):
     form = prop_def(StringAttr)
     result = result_def(T)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$form $operands_ attr-dict `:` type($result)"
 

@@ -2,8 +2,7 @@
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute import (
     ComposedLayout,
@@ -16,7 +15,7 @@ from tilewright.dialects.cute import (
     make_layout,
     recast_layout,
 )
-from tilewright.dialects.cute.swizzle import outer_of
+from tilewright.dialects.cute.swizzle import AnyLayout, outer_of
 from tilewright.dialects.cute.types.memref import Space, layout_of
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
@@ -24,6 +23,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import verify_memref
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.fields import fields_op
 from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.traits import PURE
 
 
 @fields_op("cute_nvgpu.make_smem_desc")
@@ -55,7 +55,7 @@ class MakeSmemDescOp(BaselineOp):
     modes = opt_prop_def(DenseArrayBase.constr(i64))
     result = result_def(SmemDescViewType)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$source `[` $indices `]`"
 
@@ -95,7 +95,7 @@ class MakeSmemDescOp(BaselineOp):
         else:
             self._verify_matrix(layout, type_)
 
-    def _verify_line(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
+    def _verify_line(self, layout: AnyLayout, type_: Attribute) -> None:
         """A matrix of a line of memory: it goes through the line's swizzle, and fits."""
         matrix = self.result.type.layout.data
         if self.modes is not None:
@@ -118,7 +118,7 @@ class MakeSmemDescOp(BaselineOp):
         if (span := self.extents[0]) > (there := layout.size()):
             raise self.fail(f"a matrix within {there} elements, got {matrix}, which takes {span}")
 
-    def _verify_matrix(self, layout: Layout | ComposedLayout, type_: MemRefType) -> None:
+    def _verify_matrix(self, layout: AnyLayout, type_: MemRefType) -> None:
         """A matrix of two modes of a memref: its layout is theirs."""
         result = self.result.type
         self._verify_modes(len(type_.shape))
@@ -135,7 +135,7 @@ class MakeSmemDescOp(BaselineOp):
                 f"{result.with_layout(matrix)}"
             )
 
-    def _verify_extents(self, layout: Layout | ComposedLayout, type_: Attribute) -> None:
+    def _verify_extents(self, layout: AnyLayout, type_: Attribute) -> None:
         result, (mn, k) = self.result.type, self.matrix_modes
         most = layout[mn].size(), layout[k].size() * _per_item(result)
         if any(wanted > there for wanted, there in zip(result.extents, most, strict=True)):
@@ -181,28 +181,26 @@ def _per_item(type_: SmemDescViewType) -> int:
     return max(8 // type_.element.bits, 1)
 
 
-def _plain(layout: Layout | ComposedLayout) -> Layout:
+def _plain(layout: AnyLayout) -> Layout:
     outer = outer_of(layout)
     assert isinstance(outer, Layout)
     return outer
 
 
-def _swizzle(layout: Layout | ComposedLayout) -> Swizzle | None:
+def _swizzle(layout: AnyLayout) -> Swizzle | None:
     """The swizzle before the layout, or None where there is none."""
     inner = layout.inner if isinstance(layout, ComposedLayout) else None
     return inner if isinstance(inner, Swizzle) and inner.bits else None
 
 
-def is_line(layout: Layout | ComposedLayout) -> bool:
+def is_line(layout: AnyLayout) -> bool:
     """True for memory taken as it is, or through a swizzle: n:1."""
     offset = layout.offset if isinstance(layout, ComposedLayout) else 0
     plain = coalesce(_plain(layout))
     return offset == 0 and plain.depth() == 0 and plain.stride in (0, 1)
 
 
-def cut_to_matrix(
-    layout: Layout | ComposedLayout, modes: tuple[int, int], type_: SmemDescViewType
-) -> Layout | ComposedLayout:
+def cut_to_matrix(layout: AnyLayout, modes: tuple[int, int], type_: SmemDescViewType) -> AnyLayout:
     """The layout of a matrix within that of a memref: what its first element's neighbours have.
 
     Raises LayoutError where the memref has no matrix of such extents.
@@ -225,7 +223,7 @@ def cut_to_matrix(
     return ComposedLayout(inner, 0, matrix)
 
 
-def _same(a: Layout | ComposedLayout, b: Layout | ComposedLayout) -> bool:
+def _same(a: AnyLayout, b: AnyLayout) -> bool:
     """True where two layouts are one function through one swizzle."""
     if isinstance(a, ComposedLayout) and isinstance(b, ComposedLayout):
         return a.inner == b.inner and a.offset == b.offset and equivalent(a.outer, b.outer)

@@ -1,12 +1,12 @@
 """Special registers that say of a block where it runs, and when."""
 
 from xdsl.dialects.builtin import IntegerType, StringAttr
-from xdsl.irdl import prop_def, result_def, traits_def
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.irdl import prop_def, result_def
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import OF_BLOCKS
 from tilewright.dialects.cute_nvgpu.ops.instruction import BaselineOp
 from tilewright.dialects.fields import fields_op
+from tilewright.dialects.traits import READS_AND_WRITES
 
 
 def register_fault(register: str, type_: str) -> str | None:
@@ -31,7 +31,7 @@ class SpecialRegisterOp(BaselineOp):
     register = prop_def(StringAttr)
     result = result_def(IntegerType)
 
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    traits = READS_AND_WRITES
 
     assembly_format = "$register attr-dict `:` type($result)"
 

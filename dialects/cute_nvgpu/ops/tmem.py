@@ -7,8 +7,7 @@ memref whose layout counts lanes and columns (`tmem_layouts`).
 
 from xdsl.dialects.builtin import IndexType, MemRefType, i32
 from xdsl.ir import Attribute
-from xdsl.irdl import operand_def, opt_prop_def, result_def, traits_def, var_operand_def
-from xdsl.traits import Pure
+from xdsl.irdl import operand_def, opt_prop_def, result_def, var_operand_def
 
 from tilewright.dialects.cute import Layout, equivalent
 from tilewright.dialects.cute.types.algebra import LayoutType
@@ -27,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.ops.memory_operand import (
 from tilewright.dialects.fields import NUMBER, fields_op
 from tilewright.dialects.illegal import Illegal
 from tilewright.dialects.integers import constant_integer
+from tilewright.dialects.traits import PURE
 
 
 def allocation_type(columns: int, element_type: Attribute = i32) -> MemRefType:
@@ -164,7 +164,7 @@ class SliceOp(BaselineOp):
     indices = var_operand_def(IndexType())
     result = result_def(MemRefType)
 
-    traits = traits_def(Pure())
+    traits = PURE
 
     assembly_format = "$source `[` $indices `]`"
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import MMA_ROWS, UmmaRow, WgmmaRow, WmmaRow
@@ -28,8 +29,6 @@ from tilewright.dialects.cute_nvgpu.select.contraction import (
     contraction,
 )
 from tilewright.dialects.frozen import frozen
-
-AnyMmaAtom = MmaAtom | WgmmaAtom | UmmaAtom
 
 
 @frozen

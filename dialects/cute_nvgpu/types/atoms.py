@@ -9,7 +9,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import Modifiers, find

@@ -5,7 +5,7 @@ from xdsl.parser import AttrParser
 
 from tilewright.dialects.cute import Layout, LayoutError
 from tilewright.dialects.cute.atoms import CopyTraits, TmaBox
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.tiled import CopyAtomAttr
 from tilewright.dialects.cute.types.tma import TmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.copy import (

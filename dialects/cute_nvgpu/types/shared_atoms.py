@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from xdsl.parser import AttrParser
 
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.traits import (
     umma_traits,

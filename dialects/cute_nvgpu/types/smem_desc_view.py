@@ -12,8 +12,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute import ComposedLayout, Layout, parse_layout
+from tilewright.dialects.cute import parse_layout
 from tilewright.dialects.cute.int_tuple import product_each
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.algebra import ComposedLayoutType, LayoutType
 from tilewright.dialects.cute.types.memref import layout_type
 from tilewright.dialects.cute_nvgpu.descriptors.bit_field import DescriptorError
@@ -59,7 +60,7 @@ class SmemDescViewType(Bracketed, TypeAttribute):
     def get(
         cls,
         element_type: Attribute,
-        layout: Layout | ComposedLayout,
+        layout: AnyLayout,
         format: DescriptorFormat = WGMMA,
         *,
         unpacked: bool = False,
@@ -77,13 +78,13 @@ class SmemDescViewType(Bracketed, TypeAttribute):
 
     @classmethod
     def of(
-        cls, element: ElementType, layout: Layout | ComposedLayout, format: DescriptorFormat
+        cls, element: ElementType, layout: AnyLayout, format: DescriptorFormat
     ) -> SmemDescViewType:
         """The matrix of a layout of elements as a row of the tables describes them."""
         unpacked = UNPACKED.get(element.name) is element
         return cls.get(MLIR_TYPES[element.name], layout, format, unpacked=unpacked)
 
-    def with_layout(self, layout: Layout | ComposedLayout) -> SmemDescViewType:
+    def with_layout(self, layout: AnyLayout) -> SmemDescViewType:
         """Such a matrix of another layout."""
         return SmemDescViewType.of(self.element, layout, self.format)
 
@@ -186,5 +187,5 @@ def _parse_format(parser: AttrParser) -> str:
 
 
 @cache
-def _solved(layout: Layout | ComposedLayout, bits: int, format: DescriptorFormat) -> SmemTile:
+def _solved(layout: AnyLayout, bits: int, format: DescriptorFormat) -> SmemTile:
     return solve(layout, bits, format=format)

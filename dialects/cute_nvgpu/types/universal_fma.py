@@ -5,7 +5,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 
 from tilewright.dialects.cute.atoms import MmaTraits, Operand
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.tiled import MmaAtomAttr
 from tilewright.dialects.cute_nvgpu.atoms.universal_fma import UniversalFma, find_fma
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement

@@ -75,37 +75,37 @@ class TensorColumns:
         return self._emitter.resized(lane, 32, None)
 
     def view(self, accumulators: Accumulators) -> SSAValue:
-        """The columns as elements."""
+        """The columns as elements, from the accumulators' lane on."""
         bits = 8 * bytes_of(accumulators.element)
+        shape, apart = (LANES - accumulators.lane, self._columns), column_stride(bits)
         if isinstance(accumulators, PackedOperand):
-            shape = LANES, self._columns * accumulators.per_cell
-            return self.slice(0, accumulators.element, shape, Layout(shape, (lane_stride(bits), 1)))
-        layout = Layout((LANES, self._columns), (lane_stride(bits), column_stride(bits)))
-        return self.slice(0, accumulators.element, (LANES, self._columns), layout)
+            shape, apart = (shape[0], shape[1] * accumulators.per_cell), 1
+        layout = Layout(shape, (lane_stride(bits), apart))
+        return self.slice((accumulators.lane, 0), accumulators.element, shape, layout)
 
     def slice(
-        self, column: int, element: Attribute, shape: tuple[int, int], layout: Layout
+        self, place: tuple[int, int], element: Attribute, shape: tuple[int, int], layout: Layout
     ) -> SSAValue:
-        """The tensor of a shape and a layout from a column on."""
+        """The tensor of a shape and a layout from a lane and a column on."""
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
-        begin = [emitter.constant(0, None), emitter.constant(column, None)]
+        begin = [emitter.constant(at, None) for at in place]
         base = self._own_columns()
-        return emitter.once(("tmem", base, column, type_), lambda: tmem.SliceOp(base, begin, type_))
+        return emitter.once(("tmem", base, place, type_), lambda: tmem.SliceOp(base, begin, type_))
 
     def block(
         self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
     ) -> SSAValue:
         """The operand D of an MMA from an element on."""
         rows, columns = atom.cta_extents("D")
-        at = accumulators.column_of(batch, row, column)
+        at = accumulators.lane, accumulators.column_of(batch, row, column)
         return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
     def operand(
         self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
     ) -> SSAValue:
         """The operand A of an MMA from an element (batch, row, K) on."""
-        at = packed.column_of(*place) // packed.per_cell
+        at = packed.lane, packed.column_of(*place) // packed.per_cell
         return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
 
     def runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:

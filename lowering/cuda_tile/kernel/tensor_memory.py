@@ -36,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.dialects.cute_nvgpu.ops.tmem_access import TmemShapeAttr
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.ptx.control_flow import GUARDED
 from tilewright.lowering.cuda_tile.kernel.fragment_elements import elements_of
 from tilewright.lowering.cuda_tile.kernel.issued_products import (
     DONE,
@@ -76,11 +77,13 @@ class AccumulatorMemory(TensorColumns):
         self._scratch = scratch
         self.in_flight = self.touched = self.reads_scratch = False
         self.tiles: dict[int, object] = {}
-        """The tile that the columns from one on hold."""
+        """The tile that the cells from an address on hold."""
         self._done: SSAValue
         self.record: IssueRecord | None = None
         """The work of a warp of its own that issues them, where there is one."""
         self.given: SSAValue
+        self.elected: SSAValue | None = None
+        """True in one thread of that warp."""
         self._touch: Operation | None = None
         """Behind which op threads have done what MMAs come after."""
         self._doubts: list[Operation] = []
@@ -204,7 +207,21 @@ class AccumulatorMemory(TensorColumns):
 
     def commit(self) -> None:
         """Tell all threads once the MMAs that this one has issued are complete."""
-        commit_mmas(self._emitter, self._done, self.at(), self.ctas, self.ctas)
+        at = self.at()
+        self.by_elected(lambda: commit_mmas(self._emitter, self._done, at, self.ctas, self.ctas))
+
+    def by_elected(self, body: Callable[[], None]) -> None:
+        """Have one thread do it, of a warp that stays together: ptxas computes its descriptors and
+        loops in uniform registers, which all threads have in common. All have seen the phases that
+        they waited for, which may be over once MMAs are."""
+        emitter = self._emitter
+        if self.elected is None:
+            body()
+            return
+        last = emitter.block.last_op
+        if last is None or GUARDED not in last.attributes:
+            emitter.add(sync.WarpSyncOp())
+        emitter.when(self.elected, body).attributes[GUARDED] = UnitAttr()
 
     def order(self, barrier: Callable[[], None] | None = None) -> None:
         """Let MMAs from here on come after what threads have done; a barrier that is wanted in any
@@ -335,7 +352,7 @@ class AccumulatorMemory(TensorColumns):
         last, untold = self._touch, self.record is not None and self.touched
         if untold and isinstance(last, tmem_access.WaitStoreOp) and last.parent is emitter.block:
             last.detach()  # The wait below is for those stores too.
-        self.tiles.pop(accumulators.column, None)
+        self.tiles.pop(accumulators.address, None)
         view = self.view(accumulators)
         shape, form = _form(accumulators, "unpack")
         for number, (at, count) in enumerate(self.runs(accumulators)):
@@ -355,7 +372,7 @@ class AccumulatorMemory(TensorColumns):
 
         def store() -> None:
             layout = Layout((LANES, self._columns), (lane_stride(_WORD_BITS), 1))
-            view = self.slice(0, i32, (LANES, self._columns), layout)
+            view = self.slice((0, 0), i32, (LANES, self._columns), layout)
             for begin, count in _powers_of_two(len(words)):
                 type_ = FragmentType.get(count, i32)
                 shape = TmemShapeAttr("32x32b")

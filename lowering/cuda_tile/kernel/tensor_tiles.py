@@ -36,22 +36,22 @@ class TensorTile:
 
 def placed(accumulators: Accumulators, kernel: EntryLowering) -> TensorTile:
     """The tile that columns hold from here on."""
-    tile = kernel.tensor.tiles[accumulators.column] = TensorTile(accumulators)
+    tile = kernel.tensor.tiles[accumulators.address] = TensorTile(accumulators)
     return tile
 
 
 def is_there(tile: object, accumulators: Accumulators, kernel: EntryLowering) -> bool:
     """True of the tile that some columns hold."""
-    return isinstance(tile, TensorTile) and kernel.tensor.tiles.get(accumulators.column) is tile
+    return isinstance(tile, TensorTile) and kernel.tensor.tiles.get(accumulators.address) is tile
 
 
-def make_room(column: int, writer: Operation, kernel: EntryLowering) -> None:
+def make_room(address: int, writer: Operation, kernel: EntryLowering) -> None:
     """Before an op that writes columns anew: load what is there and used later."""
-    tile = kernel.tensor.tiles.get(column)
+    tile = kernel.tensor.tiles.get(address)
     if not isinstance(tile, TensorTile):
         return
     for value in [value for value, known in kernel.values.items() if known is tile]:
-        if _is_used_later(value, writer, column, kernel):
+        if _is_used_later(value, writer, address, kernel):
             own = tile.accumulators.layout()
             kernel.place(value, own, kernel.elements_of(tile, own))
 
@@ -61,7 +61,7 @@ def make_room_for_loop(op: Operation, kernel: EntryLowering) -> None:
     for product in products_in(op):
         accumulators = kernel.table.products[product.results[0]]
         assert isinstance(accumulators, Accumulators)
-        make_room(accumulators.column, op, kernel)
+        make_room(accumulators.address, op, kernel)
 
 
 class TensorAccumulators(LoopPart):
@@ -111,7 +111,7 @@ def _goes_on(value: SSAValue, loop: Operation) -> bool:
     )
 
 
-def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: EntryLowering) -> bool:
+def _is_used_later(value: SSAValue, writer: Operation, address: int, kernel: EntryLowering) -> bool:
     """True where somebody reads a value behind an op, or in it, other than as what it adds to."""
     block = value.owner if isinstance(value.owner, Block) else value.owner.parent
     if block is None or (holder := block.find_ancestor_op_in_block(writer)) is None:
@@ -119,28 +119,28 @@ def _is_used_later(value: SSAValue, writer: Operation, column: int, kernel: Entr
     for use in value.uses:
         user, own = use.operation, block.find_ancestor_op_in_block(use.operation)
         if own is not None and own.is_before_in_block(holder):
-            if _is_lazily_used_later(user, writer, column, kernel):
+            if _is_lazily_used_later(user, writer, address, kernel):
                 return True
-        elif user is not writer or not _is_addend(writer, use.index, column, kernel):
+        elif user is not writer or not _is_addend(writer, use.index, address, kernel):
             return True
     return False
 
 
 def _is_lazily_used_later(
-    op: Operation, writer: Operation, column: int, kernel: EntryLowering
+    op: Operation, writer: Operation, address: int, kernel: EntryLowering
 ) -> bool:
     """True where what is computed of a value wherever it is needed is needed later."""
     return any(
-        kernel.table.layouts.get(result) is None and _is_used_later(result, writer, column, kernel)
+        kernel.table.layouts.get(result) is None and _is_used_later(result, writer, address, kernel)
         for result in op.results
         if isinstance(result.type, TileType)
     )
 
 
-def _is_addend(writer: Operation, index: int, column: int, kernel: EntryLowering) -> bool:
+def _is_addend(writer: Operation, index: int, address: int, kernel: EntryLowering) -> bool:
     """True of the operand that an op leaves in its columns: C of a product, what a loop begins
     with."""
     if not isinstance(writer, ForOp):
         return index == 2
     product = kernel.table.products.get(writer.region.block.args[index - 2])
-    return isinstance(product, Accumulators) and product.column == column
+    return isinstance(product, Accumulators) and product.address == address

@@ -17,6 +17,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import StoreViewTkoOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops import tma, wgmma_sync
+from tilewright.dialects.sequences import numbered
 from tilewright.lowering.cuda_tile.kernel.coordinates import box_corners
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.late_accumulators import PartwiseElements
@@ -134,7 +135,7 @@ class _BoxedStore:
             (bit for bit in order.position if bit not in self.rounds),
             key=order.position.__getitem__,
         )
-        return SharedOrder({bit: i for i, bit in enumerate(left)}, order.size, order.swizzle)
+        return SharedOrder(numbered(left), order.size, order.swizzle)
 
     def _is_in(self, place: int, box: int) -> bool:
         """True of a box that is stored, or a part of it, in the round of a place."""

@@ -123,6 +123,10 @@ class Ring:
         if self.stages == 1:
             return self._refilled(place)
         emitter = self.kernel.emitter
+        if self.stages == 2 and self.is_read_by_mmas:
+            # Who issues them has both in uniform registers, where a choice is dearer.
+            parity = emitter.binary("xor", place.parity, place.stage)
+            return StagePlace(self._other(place.stage), parity)
         stage = emitter.binary("add", place.stage, by)
         wraps = emitter.compare("lt", emitter.constant(self.stages - 1, 32), stage)
         less = emitter.binary("sub", stage, self.stages)

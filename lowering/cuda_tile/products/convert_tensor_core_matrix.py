@@ -3,10 +3,10 @@ in tensor memory, A and B are matrices in shared memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom, UmmaFragmentKind
@@ -16,7 +16,7 @@ from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.tensor_tiles import is_there, make_room, placed
 from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings
 from tilewright.lowering.cuda_tile.products.scale_factors import (
-    copy_factors,
+    factor_copies,
     factors_operand,
     store_factors,
 )
@@ -66,7 +66,7 @@ class TensorCoreProduct:
         """Emit it."""
         kernel, op, accumulators = self.kernel, self.op, self.accumulators
         tensor = kernel.tensor
-        make_room(accumulators.column, op, kernel)
+        make_room(accumulators.address, op, kernel)
         if not is_zero(op.acc):
             brought(op.acc, accumulators, kernel)
         for factors, value, axis in factors_of(op):
@@ -87,6 +87,18 @@ class TensorCoreProduct:
 
     def issue(self, operands: Mapping[str, OperandMatrices]) -> None:
         """The MMAs, by one thread, once the operands are there; what they free when complete."""
+        issued = [*self._issued(operands)]
+        kernel = self.kernel
+
+        def issue() -> None:
+            for op in issued:
+                kernel.emitter.add(op)
+            kernel.ahead.commit(self.op)
+
+        kernel.tensor.by_elected(issue)
+
+    def _issued(self, operands: Mapping[str, OperandMatrices]) -> Iterator[Operation]:
+        """The copies of scale factors and MMAs, behind the waits for their operands."""
         a, b, atom = operands.get("A"), operands["B"], self.layouts.atom
         assert isinstance(atom, UmmaAtom)
         kind: UmmaFragmentKind = "ts" if a is None else "ss"
@@ -98,7 +110,7 @@ class TensorCoreProduct:
             matrices.ready()
         for factors, value, axis in factors_of(self.op):
             if value in self.copied:
-                copy_factors(factors, value, axis, kernel)
+                yield from factor_copies(factors, value, axis, kernel)
         flag = kernel.adds_first(self.op)
         for batch in range(extents["b"]):
             for m in range(0, extents["m"], rows):
@@ -110,8 +122,7 @@ class TensorCoreProduct:
                             self._left(a, atom, (batch, m, k)),
                             self.shared.descriptor(b, "B", batch, n, k),
                         ]
-                        self._add(atom, tensors, (batch, m, n, k), None if k else flag)
-        kernel.ahead.commit(self.op)
+                        yield self._mma(atom, tensors, (batch, m, n, k), None if k else flag)
 
     def _left(
         self, a: OperandMatrices | None, atom: UmmaAtom, place: tuple[int, int, int]
@@ -122,18 +133,17 @@ class TensorCoreProduct:
         assert self.packed is not None
         return self.kernel.tensor.operand(self.packed, atom, place)
 
-    def _add(
+    def _mma(
         self,
         atom: UmmaAtom,
         tensors: list[SSAValue],
         place: tuple[int, int, int, int],
         adds: SSAValue | None,
-    ) -> None:
+    ) -> Operation:
         """One MMA, at a place of the batch, M, N and K."""
-        emitter, (batch, m, n, k) = self.kernel.emitter, place
+        batch, m, n, k = place
         if not self.factors:
-            emitter.add(MmaOp(tensors, atom, enable_input_d=adds))
-            return
+            return MmaOp(tensors, atom, enable_input_d=adds)
         assert isinstance(self.op, MmaFScaledOp)
         number = k // block_of(self.op)
         (sfa, a_id), (sfb, b_id) = (
@@ -141,4 +151,4 @@ class TensorCoreProduct:
             for factors, which, at in zip(self.factors, ("SFA", "SFB"), (m, n), strict=True)
         )
         tensors = [*tensors, sfa, sfb]
-        emitter.add(MmaBsOp(tensors, atom, enable_input_d=adds, sfa_id=a_id, sfb_id=b_id))
+        return MmaBsOp(tensors, atom, enable_input_d=adds, sfa_id=a_id, sfb_id=b_id)

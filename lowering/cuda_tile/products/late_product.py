@@ -9,7 +9,13 @@ Every sum is computed as it stands in the kernel. The loop carries the weights i
 
 Where `p v(j - 1)` has registers of its own until it is added, `q k(j + 1)` is multiplied as soon as
 it is, while threads compute the rest of p: nobody waits for scores. Behind the last iteration its
-own are computed once more, and nobody reads them.
+own are computed once more, and nobody reads them. A loop behind it that masks scores goes on with
+the weights and the scores that it has left:
+
+    for j = 1 .. k - 1:   ..
+    first iteration, if there was none
+    for j = k ..:         ..
+    behind the last:      o += p v(last)
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -46,18 +53,24 @@ class LateProduct(LoopPart):
     the accumulators of an early one, which the loop carries."""
 
     def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering):
-        self.op: Operation = late.op
-        self.sums, self.ring = late.sums, ring
-        self._late, self._kernel = late, kernel
+        self.ring, self._kernel = ring, kernel
         # Loops behind the first one are the end of it that masks scores, which takes registers.
         first = next(iter(kernel.late_products.by_loop.values()))
         self._is_long = is_added(late.op) and late is first
-        self._early = late.early if self._is_long else None
-        self.weights: Sequence[SSAValue] = ()
+        self.ran: SSAValue | None = None
+        """True where there was an iteration, of a loop in front of it too."""
         self.scores: AccumulatorTile | None = None
         self.rescaled: SSAValue | None = None
         self._marks = list[Operation]()
         """The first op of the wait for it, the last one of its addition, and of the next scores."""
+        self.be(late)
+
+    def be(self, late: LateMultiplication) -> None:
+        """Be that of a loop: of another one, which goes on with what it has put off."""
+        self.op: Operation = late.op
+        self.sums, self._late = late.sums, late
+        self._early = late.early if self._is_long else None
+        self.weights: Sequence[SSAValue] = ()
 
     @classmethod
     def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
@@ -190,6 +203,10 @@ class LateProduct(LoopPart):
         emitter, bounds = self._kernel.emitter, self._bounds
         number = emitter.binary("add", bounds.number, bounds.step)
         follows = emitter.compare("lt", number, bounds.upper)
+        following = self._kernel.late_products.following.get(self.op.parent_op())
+        if following is not None:
+            more = loop_bounds(following, self._kernel)
+            follows = emitter.binary("or", follows, emitter.compare("lt", more.lower, more.upper))
         return self.ring.behind(self.ring.place, follows)
 
     def _multiply_early(self, place: StagePlace) -> MmaGroup:

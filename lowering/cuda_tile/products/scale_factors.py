@@ -6,13 +6,13 @@ threads have of their rows, as every 32 lanes have all factors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from operator import mul
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float8E4M3FNType, i8, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import lane_stride
@@ -40,8 +40,10 @@ _GROUP_BITS = 7
 """The bits of the rows that a copy has the factors of."""
 
 
-def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: EntryLowering) -> None:
-    """Copy factors to their columns from where TMA has put them, by one thread."""
+def factor_copies(
+    factors: ScaleFactors, value: SSAValue, axis: int, kernel: EntryLowering
+) -> Iterator[Operation]:
+    """The copies of factors to their columns from where TMA has put them, by one thread."""
     emitter, tile = kernel.emitter, kernel[value]
     assert isinstance(tile, SharedTile)
     tile.ready()
@@ -60,10 +62,10 @@ def copy_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: Entr
         shape = Layout((LANES, FACTORS_OF_WORD), (lane_stride(_WORD_BITS), 1))
         row, k, item = place
         column = factors.column_of(item, row, k)
-        cells = kernel.tensor.slice(column, i32, (LANES, FACTORS_OF_WORD), shape)
+        cells = kernel.tensor.slice((0, column), i32, (LANES, FACTORS_OF_WORD), shape)
         begin = [emitter.constant(0, None)] * 2
         shape, ctas = CopyShapeAttr("32x128b.warpx4"), kernel.tensor.ctas
-        emitter.add(CopyOp(matrix, cells, begin, shape, cta_group=ctas))
+        yield CopyOp(matrix, cells, begin, shape, cta_group=ctas)
 
 
 def store_factors(factors: ScaleFactors, value: SSAValue, axis: int, kernel: EntryLowering) -> None:
@@ -98,5 +100,5 @@ def factors_operand(
     layout = atom.cta_layout(which)
     shape = layout[0].size(), layout[1].size()
     type_ = MLIR_TYPES[atom.element(which).name]
-    operand = kernel.tensor.slice(factors.column_of(*place), type_, shape, layout)
+    operand = kernel.tensor.slice((0, factors.column_of(*place)), type_, shape, layout)
     return operand, place[2] % FACTORS_OF_WORD

@@ -2,7 +2,8 @@
 
 Of two operands the first is the upper half of the result. A result is rounded once, from the exact
 value; `relu` makes negative ones +0, `satfinite` keeps them within the type's finite numbers. NaN
-is the type's NaN, of a type without one its largest number.
+is the type's NaN, of a type without one its largest number. What is `scaled` is multiplied by a
+power of two, or by NaN, before that.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import get_args
 
 import numpy as np
 
+from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALED
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.lowering.interpreter.numerics.formats import Floats
@@ -18,6 +20,7 @@ from tilewright.lowering.interpreter.values import Bits
 
 Function = Callable[..., Bits]
 
+_FACTORS = format_named("ue8m0")
 _STOCHASTIC_BITS = {"f16": 13}
 """How many random bits an element takes, where not 16: those of an f32 that its type has not."""
 
@@ -32,7 +35,8 @@ def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
     """The function of `cvt.MODIFIERS.to.source`: raw bits in, raw bits out."""
     if to == "tf32" and "rna" in modifiers:
         return _saturated_ties_away if "satfinite" in modifiers else _ties_away
-    (from_, parts), (into, count) = _parted(source), _parted(to)
+    is_fixed, is_scaled = source == "s2f6x2", SCALED in modifiers
+    (from_, parts), (into, count) = _parted("e4m3x2" if is_fixed else source), _parted(to)
     rounders = _ROUNDERS if into.has_zero else _POWERS
     narrowed = rounders[next(word for word in modifiers if word in rounders)]
 
@@ -49,10 +53,13 @@ def float_conversion(modifiers: list[str], to: str, source: str) -> Function:
         width = _field(into)
         word = np.dtype(f"uint{max(count * width, into.container.itemsize * 8)}").type
         result = word(0)
+        factors = _elements(operands[-1], _FACTORS, 2) if is_scaled else ()
         for place, bits in enumerate(elements):
             share = _random_bits(random, place, count, width) if "rs" in modifiers else random
+            values = bits.view(np.int8) / 64.0 if is_fixed else decode(bits, from_)
+            values = values * decode(factors[place], _FACTORS) if is_scaled else values
             result = result << word(width) if place else result
-            result = result | element(decode(bits, from_), share).astype(word)
+            result = result | element(values, share).astype(word)
         return result
 
     return run

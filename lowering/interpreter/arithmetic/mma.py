@@ -13,7 +13,8 @@ from tilewright.lowering.interpreter.arithmetic.elements import values_of
 from tilewright.lowering.interpreter.arithmetic.products import product_of
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
-from tilewright.lowering.interpreter.numerics import Model, Unit, model_for
+from tilewright.lowering.interpreter.numerics import Unit, model_for
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 Elements = AnyArray
 """Elements in containers: [warps, threads, values]."""
@@ -21,7 +22,7 @@ Elements = AnyArray
 Numerics = Literal["hardware", "exact"]
 
 
-def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> AnyModel:
     """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
     if numerics == "exact":
         return "exact"
@@ -36,7 +37,7 @@ def numerics_model(atom: MmaAtom, arch: str, numerics: str) -> Model | Literal["
 def multiply_fragments(
     atom: MmaAtom,
     inputs: Sequence[Elements],
-    model: Model | Literal["exact"],
+    model: AnyModel,
     selectors: Sequence[int],
 ) -> Elements:
     """D of the atom's inputs, in their order: elements in containers, [warps, threads, values]

@@ -1,29 +1,28 @@
 """Products of matrices by the arithmetic of an MMA, dense or sparse."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.lowering.interpreter.arithmetic.watched import floats
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.checks import ASKED, check_finite
 from tilewright.lowering.interpreter.errors import Fault
-from tilewright.lowering.interpreter.numerics import Model, dot_add
+from tilewright.lowering.interpreter.numerics import dot_add
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 Matrices = AnyArray
 """Elements in containers: [batch, rows, columns]."""
 
 
 def product_of(
-    atom: MmaAtom | WgmmaAtom | UmmaAtom,
+    atom: AnyMmaAtom,
     a: Matrices,
     b: Matrices,
     c: Matrices,
-    model: Model | Literal["exact"],
+    model: AnyModel,
     *,
     met: AnyArray | None = None,
     scales: tuple[Matrices, Matrices] | None = None,

@@ -11,15 +11,14 @@ from functools import cache
 
 import numpy as np
 
-from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
-from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
+from tilewright.dialects.cute_nvgpu.atoms.traits import FragmentAtom
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
 from tilewright.lowering.interpreter.errors import Fault
 
 _GROUP = 4
 
 
-def select(atom: MmaAtom | WgmmaAtom, b: AnyArray, e: AnyArray, selector: int) -> AnyArray:
+def select(atom: FragmentAtom, b: AnyArray, e: AnyArray, selector: int) -> AnyArray:
     """The rows of B that each row of A meets: [warps, M, K/2, N].
 
     b [warps, K, N]: elements in containers. e [warps, threads, 16]: 2-bit indices. `selector` says
@@ -60,14 +59,14 @@ def _rows(b: AnyArray, positions: Int64Array) -> AnyArray:
     return b[np.arange(len(b))[:, None, None], positions]
 
 
-def _indices(atom: MmaAtom | WgmmaAtom, e: AnyArray, selector: int) -> Int64Array:
+def _indices(atom: FragmentAtom, e: AnyArray, selector: int) -> Int64Array:
     """The 2-bit indices of each row of A: [warps, M, J]."""
     flat = e.reshape(len(e), -1)[:, _places(atom, selector)]
     return flat.astype(np.int64)
 
 
 @cache
-def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> Int64Array:
+def _places(atom: FragmentAtom, selector: int) -> Int64Array:
     """The places of each row's indices, [M, J] into [threads, values] flattened."""
     coords = atom.coords("E")
     places = np.empty(atom.extents("E"), dtype=np.int64)
@@ -78,13 +77,13 @@ def _places(atom: MmaAtom | WgmmaAtom, selector: int) -> Int64Array:
     return places
 
 
-def contributing_threads(atom: MmaAtom | WgmmaAtom, selector: int) -> list[int]:
+def contributing_threads(atom: FragmentAtom, selector: int) -> list[int]:
     """The threads of a warp whose metadata counts."""
     contributors = atom.contributors
     return [thread for thread in range(atom.threads) if thread % _GROUP // contributors == selector]
 
 
-def check_metadata(atom: MmaAtom | WgmmaAtom, e: AnyArray, selector: int) -> None:
+def check_metadata(atom: FragmentAtom, e: AnyArray, selector: int) -> None:
     """Raise Fault where a thread gives metadata that PTX leaves undefined. PTX ISA 9.7.14.6.1.
 
     e [warps, threads, 16]: 2-bit indices.

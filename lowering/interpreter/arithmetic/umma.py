@@ -23,12 +23,12 @@ from tilewright.lowering.interpreter.arithmetic.wgmma import chunk_addresses
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array, UInt32Array
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics import (
-    Model,
     decode,
     encode,
     format_named,
     model_for,
 )
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 
 @frozen
@@ -46,7 +46,7 @@ class UmmaOptions:
     kept_lanes: BoolArray | None = None
 
 
-def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+def umma_model(atom: UmmaAtom, arch: str, numerics: str) -> AnyModel:
     """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
     if numerics == "exact":
         return "exact"
@@ -124,7 +124,7 @@ def multiply(
     a: AnyArray,
     b: AnyArray,
     d: AnyArray | None,
-    model: Model | Literal["exact"],
+    model: AnyModel,
     options: UmmaOptions,
     *,
     e: AnyArray | None = None,

@@ -24,7 +24,7 @@ from tilewright.lowering.interpreter.array_types import (
     UInt8Array,
     UInt32Array,
 )
-from tilewright.lowering.interpreter.numerics import Model
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 
 class Memories(Protocol):
@@ -53,7 +53,7 @@ class UmmaIssue:
     whatever else is in tensor memory, by operand."""
 
     atom: UmmaAtom
-    model: Model | Literal["exact"]
+    model: AnyModel
     options: UmmaOptions
     a_desc: int | None
     b_desc: int

@@ -26,13 +26,14 @@ from tilewright.lowering.interpreter.arithmetic.mma import Elements
 from tilewright.lowering.interpreter.arithmetic.products import product_of, turned
 from tilewright.lowering.interpreter.arithmetic.sparse import select
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array, UInt8Array
-from tilewright.lowering.interpreter.numerics import Model, model_for
+from tilewright.lowering.interpreter.numerics import model_for
+from tilewright.lowering.interpreter.numerics.models import AnyModel
 
 ReadBytes = Callable[[Int64Array], UInt8Array]
 """The 16 bytes at each of these addresses of shared memory: [...] to [..., 16]."""
 
 
-def wgmma_model(atom: WgmmaAtom, arch: str, numerics: str) -> Model | Literal["exact"]:
+def wgmma_model(atom: WgmmaAtom, arch: str, numerics: str) -> AnyModel:
     """The arithmetic of an atom on a chip. Raises NumericsError where it is not known."""
     return "exact" if numerics == "exact" else model_for(arch, *atom.types, "wgmma")
 
@@ -105,7 +106,7 @@ def multiply_matrices(
     a: AnyArray,
     b: AnyArray,
     c: Elements,
-    model: Model | Literal["exact"],
+    model: AnyModel,
     *,
     negated: tuple[bool, bool] = (False, False),
     e: Elements | None,

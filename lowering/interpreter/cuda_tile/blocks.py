@@ -6,6 +6,7 @@ may end rows early: what leaves a region is an exit (yield, continue, break, ret
 
 from collections.abc import Callable, Container, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from tilewright.lowering.interpreter.cuda_tile.fault_state import fault_state
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.pieces import InPieces, Unstored
 from tilewright.lowering.interpreter.cuda_tile.poison import (
+    AnyTile,
     Origin,
     Poisoned,
     determined,
@@ -56,7 +58,7 @@ class Cause:
     origin: int = 0
 
 
-Carry: TypeAlias = Callable[..., Tile | Poisoned]
+Carry: TypeAlias = Callable[..., AnyTile]
 """The result of an op with the marks that it has by those of operands: `carry(tile, *operands)`."""
 
 
@@ -133,6 +135,8 @@ Rule: TypeAlias = Callable[[Any, "Preparation"], Step]
 RULES = OpRules[Rule]()
 """How each op is executed; the modules of `rules` fill this table and those below."""
 runs = RULES.of
+Compute: TypeAlias = Callable[..., Any]
+"""A function of the operands, behind the frame where a step needs that."""
 CARRIES = OpRules[Callable[[Step], Carry]]()
 """How each op that is a function of its operands hands poison on."""
 carries = CARRIES.of
@@ -268,11 +272,11 @@ def _execute(step: Step, frame: Frame) -> None:
             frame.values[key] = result
 
 
-def _with_poison(step: Step, operands: Sequence[Tile | Poisoned]) -> Tile | Poisoned:
+def _with_poison(step: Step, operands: Sequence[AnyTile]) -> AnyTile:
     """The result of a function of operands, with what they and the op leave undefined of it."""
     assert step.compute is not None
     tiles = [tile_of(operand) for operand in operands]
-    result: Tile | Poisoned = step.compute(*tiles)
+    result: AnyTile = step.compute(*tiles)
     if step.carry is not None and Poisoned in map(type, operands):
         result = step.carry(result, *operands)
     for cause in step.causes:
@@ -295,7 +299,7 @@ def gathered(exits: Sequence[BlockExit]) -> tuple[Rows, tuple[Value, ...]]:
     return rows, values
 
 
-def computing(op: Operation, compute: Callable[..., Any]) -> Step:
+def computing(op: Operation, compute: Compute) -> Step:
     """A step that is a function of the operands."""
     return Step(op, tuple(op.operands), tuple(op.results), compute=compute)
 
@@ -306,6 +310,19 @@ def taking_poison(step: Step) -> Step:
     return step
 
 
-def acting(op: Operation, act: Callable[..., Any]) -> Step:
+def acting(op: Operation, act: Compute) -> Step:
     """A step that needs the frame."""
     return Step(op, tuple(op.operands), tuple(op.results), act=act)
+
+
+def _makes(step: Callable[[Any, Compute], Step]) -> Callable[..., Any]:
+    """`runs` for functions that say what a step does."""
+
+    def made(says: Callable[[Any], Compute]) -> Rule:
+        return lambda op, _: step(op, says(op))
+
+    return partial(RULES.of, made=made)
+
+
+computes, acts = _makes(computing), _makes(acting)
+"""Register a function that says how an op computes its results, or what it does in a frame."""

@@ -94,7 +94,10 @@ def marked(undefined: BoolArray, origin: int) -> Marks:
     return undefined.view(np.uint8) * number
 
 
-def with_marks(tile: Tile, marks: Marks | None, rows: Rows | None = None) -> Tile | Poisoned:
+AnyTile: TypeAlias = Tile | Poisoned
+
+
+def with_marks(tile: Tile, marks: Marks | None, rows: Rows | None = None) -> AnyTile:
     """A tile with the marks of its rows, or of some of them."""
     if marks is None:
         return tile
@@ -111,12 +114,12 @@ def with_marks(tile: Tile, marks: Marks | None, rows: Rows | None = None) -> Til
     return Poisoned(tile, marks, rows)
 
 
-def tile_of(value: Tile | Poisoned) -> Tile:
+def tile_of(value: AnyTile) -> Tile:
     """The tile without its marks."""
     return value.tile if isinstance(value, Poisoned) else value
 
 
-def marks_of(value: Tile | Poisoned) -> Marks:
+def marks_of(value: AnyTile) -> Marks:
     """The marks of a tile, of all rows."""
     if not isinstance(value, Poisoned):
         return np.zeros((1,) * value.ndim, np.uint8)
@@ -127,7 +130,7 @@ def marks_of(value: Tile | Poisoned) -> Marks:
     return marks
 
 
-def whole_marks(*values: Tile | Poisoned) -> list[Marks]:
+def whole_marks(*values: AnyTile) -> list[Marks]:
     """The marks of tiles, in their shapes and of one dtype."""
     marks = [marks_of(value) for value in values]
     dtype = np.result_type(*marks)
@@ -153,7 +156,7 @@ def thin(tile: Tile) -> Tile:
     return tile[tuple(slice(None) if step else slice(0, 1) for step in tile.strides)]
 
 
-def moved(move: Callable[..., Tile], *values: Tile | Poisoned) -> Any:
+def moved(move: Callable[..., Tile], *values: AnyTile) -> Any:
     """The result of a movement of elements, with the marks moved alike."""
     tile = move(*map(tile_of, values))
     if Poisoned not in map(type, values):
@@ -161,7 +164,7 @@ def moved(move: Callable[..., Tile], *values: Tile | Poisoned) -> Any:
     return with_marks(tile, thin(move(*whole_marks(*values))))
 
 
-def any_of(tile: Tile, *operands: Tile | Poisoned) -> Tile | Poisoned:
+def any_of(tile: Tile, *operands: AnyTile) -> AnyTile:
     """A tile whose elements have the poison of the operands' elements there."""
     poisoned = [operand for operand in operands if isinstance(operand, Poisoned)]
     first, *rest = poisoned
@@ -173,11 +176,11 @@ def any_of(tile: Tile, *operands: Tile | Poisoned) -> Tile | Poisoned:
     return with_marks(tile, united(map(marks_of, parts)), rows)
 
 
-def in_poisoned_rows(marks: Callable[..., Marks]) -> Callable[..., Tile | Poisoned]:
+def in_poisoned_rows(marks: Callable[..., Marks]) -> Callable[..., AnyTile]:
     """A tile with the marks that a function gives of operands, of which it gets the rows alone in
     which any has poison, with marks of each of these rows."""
 
-    def carry(tile: Tile, *operands: Tile | Poisoned) -> Tile | Poisoned:
+    def carry(tile: Tile, *operands: AnyTile) -> AnyTile:
         rows, parts = _in_poisoned_rows(operands, len(tile))
         try:
             return with_marks(tile, marks(*parts), rows)
@@ -187,9 +190,7 @@ def in_poisoned_rows(marks: Callable[..., Marks]) -> Callable[..., Tile | Poison
     return carry
 
 
-def _in_poisoned_rows(
-    operands: Sequence[Tile | Poisoned], count: int
-) -> tuple[Rows, list[Tile | Poisoned]]:
+def _in_poisoned_rows(operands: Sequence[AnyTile], count: int) -> tuple[Rows, list[AnyTile]]:
     poisoned = [operand for operand in operands if isinstance(operand, Poisoned)]
     if any(len(operand) < count for operand in poisoned):
         rows = np.arange(count)
@@ -198,7 +199,7 @@ def _in_poisoned_rows(
     return rows, [_in_rows(operand, rows) for operand in operands]
 
 
-def _in_rows(operand: Tile | Poisoned, rows: Rows) -> Tile | Poisoned:
+def _in_rows(operand: AnyTile, rows: Rows) -> AnyTile:
     if len(operand) == 1:
         return operand
     if isinstance(operand, Poisoned):

@@ -19,8 +19,9 @@ from tilewright.dialects.cuda_tile.types import (
 )
 from tilewright.dialects.frozen import frozen_entity
 from tilewright.lowering.interpreter.array_types import AnyArray, Int64Array
-from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile
+from tilewright.lowering.interpreter.cuda_tile.elements import Element
 from tilewright.lowering.interpreter.cuda_tile.poison import (
+    AnyTile,
     Poisoned,
     Rows,
     tile_of,
@@ -104,7 +105,7 @@ class TiledView:
         return -(-self.along_tile(self.tensor.shape) // np.asarray(self.steps))
 
 
-Value: TypeAlias = Tile | Poisoned | TensorView | TiledView | int
+Value: TypeAlias = AnyTile | TensorView | TiledView | int
 
 
 def _rows(array: AnyArray, rows: Rows) -> AnyArray:

@@ -22,7 +22,13 @@ from tilewright.lowering.interpreter.cuda_tile.footprints import (
 )
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.memory_access import check_bounds
-from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, determined, of_rows, tile_of
+from tilewright.lowering.interpreter.cuda_tile.poison import (
+    AnyTile,
+    Poisoned,
+    determined,
+    of_rows,
+    tile_of,
+)
 from tilewright.lowering.interpreter.cuda_tile.values import TensorView, TiledView
 from tilewright.lowering.interpreter.errors import Fault
 
@@ -40,7 +46,7 @@ class Place:
         """The frame of these rows."""
         return frame if self.rows is None else frame.narrowed(frame.rows[self.rows])
 
-    def part_of(self, tile: Tile | Poisoned, use: str, blocks: int) -> Tile:
+    def part_of(self, tile: AnyTile, use: str, blocks: int) -> Tile:
         """These rows of the tiles of all blocks; what they touch of them has to be determined."""
         if self.rows is None or len(tile) == 1:
             return determined(tile, use, self.footprint.inside)

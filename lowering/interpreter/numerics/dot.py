@@ -1,6 +1,6 @@
 """D = A B + C on matrices of raw element bits, for every MMA element type."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from tilewright.lowering.interpreter.numerics.integer_dot import (
 )
 from tilewright.lowering.interpreter.numerics.lanes import check_shapes
 from tilewright.lowering.interpreter.numerics.models import (
+    AnyModel,
     ConvertedDotAdd,
     ExactInteger,
     Float32DotAdd,
     FmaChain,
     FusedDotAdd,
-    Model,
     ScaledBlockDotAdd,
     ScaledDotAdd,
 )
@@ -40,7 +40,7 @@ def dot_add(
     b_type: str,
     c_type: str,
     d_type: str,
-    model: Model | Literal["exact"],
+    model: AnyModel,
     satfinite: bool = False,
     rounding: Rounding = "rn",
     bit_operation: BitOperation = "and",
@@ -92,7 +92,7 @@ def _floating(
     b: Bits,
     c: Bits,
     types: tuple[str, str, str, str],
-    model: Model | Literal["exact"],
+    model: AnyModel,
     rounding: Rounding,
     scales: Scales | None,
 ) -> Bits:
@@ -124,7 +124,7 @@ def _integer(
     b: Bits,
     c: Bits,
     types: tuple[str, str, str, str],
-    model: Model | Literal["exact"],
+    model: AnyModel,
     satfinite: bool,
     bit_operation: BitOperation,
 ) -> Bits:

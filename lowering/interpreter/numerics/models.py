@@ -3,7 +3,7 @@
 None of this is in the PTX ISA. Every model names its source; docs/numerics.md has the evidence.
 """
 
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.numerics.errors import NumericsError
@@ -119,3 +119,6 @@ Model: TypeAlias = (
     | FmaChain
     | ExactInteger
 )
+
+AnyModel: TypeAlias = Model | Literal["exact"]
+"""A model, or exact sums that are rounded once."""

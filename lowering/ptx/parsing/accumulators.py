@@ -24,7 +24,7 @@ def list_accumulators(order: Sequence[BodyPart]) -> None:
             if not statement.name.startswith("wgmma"):
                 continue
             if statement.name.startswith("wgmma.mma_async"):
-                variables = _accumulator(statement, scope)
+                variables = (*written(statement, scope),)
                 rule = rule_of(statement.name)
                 assert rule is not None
                 flying[lists.setdefault(variables, VariableList(rule.kind, variables))] = None
@@ -46,6 +46,13 @@ def list_accumulators(order: Sequence[BodyPart]) -> None:
             variable.list = listed
 
 
-def _accumulator(statement: PtxStatement, scope: Names) -> tuple[Variable, ...]:
-    named = map(scope.find, NAMES.findall(statement.text.partition("}")[0]))
-    return tuple(one for one in named if isinstance(one, Variable))
+def written(statement: PtxStatement, scope: Names) -> list[Variable]:
+    """The registers that an instruction may write: those in front of its first address, or its
+    first operand."""
+    if isinstance(first := scope.find(statement.text.partition(",")[0]), Variable):
+        return [first]
+    results, address, _ = statement.text.partition("[")
+    if not address:
+        results = results.partition("}" if results[:1] == "{" else ",")[0]
+    named = map(scope.find, NAMES.findall(results))
+    return [one for one in named if isinstance(one, Variable)]

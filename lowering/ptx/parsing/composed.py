@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import compress
-
-from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.composed import parts
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
-from tilewright.lowering.ptx.one_instruction import mark
-from tilewright.lowering.ptx.parsing.instructions import composes, pieces, resizing, rule_of
+from tilewright.lowering.ptx.parsing.instructions import (
+    as_written,
+    composes,
+    pieces,
+    resizing,
+    rule_of,
+)
 from tilewright.lowering.ptx.parsing.names import Names
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
-from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
+from tilewright.lowering.ptx.parsing.ssa import Variable
 
 _PLACES: Mapping[str, str] = {
     **dict.fromkeys("tns", "pred"), **dict.fromkeys("hijk", "b16"), **dict.fromkeys("efg", "f32"),
@@ -71,25 +73,8 @@ def _in_turn(mnemonic: str, rules: Sequence[tuple[ReadingRule, str]]) -> Reading
         values = [(name, reader.value(place)) for place, name in results.items()]
         reader.scope = outer
         if dest.kind != "address":
-            _mark(reader, before, mnemonic, [value for _, value in values], given)
+            as_written(reader, before, mnemonic, operands, dict(values))
         for name, value in values:
             reader.give(name, value)
 
     return ReadingRule(rule)
-
-
-def _mark(
-    reader: Reader, before: Operation | None, mnemonic: str, results: Sequence[Value],
-    sources: Sequence[str],
-) -> None:  # fmt: skip
-    """Let the ops behind one be one instruction, if its operands are registers and numbers."""
-    named = [isinstance(reader.scope.find(source), Variable) for source in sources]
-    values = [*results, *map(reader.value, compress(sources, named))]
-    words = ["{}" if is_named else source for source, is_named in zip(sources, named, strict=True)]
-    if all(word[0] in "{-0123456789" for word in words):
-        text = ", ".join(("|".join(["{}"] * len(results)), *words))
-        alone = [
-            value.value(reader.block) if isinstance(value, ListedRegister) else value
-            for value in values
-        ]
-        mark(reader.block, before, f"{mnemonic} {text}", alone)

@@ -55,7 +55,7 @@ class BodyPart:
 def waits(statements: Sequence[PtxStatement]) -> Iterable[PtxStatement]:
     """The statements, where a loop that asks an mbarrier until its phase is complete is one
     instruction with the result `_`, as `ptx.mbarrier.try_wait.parity` is, or `_.bra` if two are in
-    it, behind its label where others go there."""
+    it, between its labels where others go there."""
     if not any(name.startswith(_TRY_WAIT) for name in {one.name for one in statements}):
         return statements
     return _waits(statements)
@@ -76,6 +76,8 @@ def _waits(statements: Sequence[PtxStatement]) -> Iterator[PtxStatement]:
                 dest = "_" if length == 3 else f"_.{loop[2].name}"
                 yield asked._replace(text=f"{dest},{asked.text.partition(',')[2]}")
                 place += length
+                if length == 5 and ways[loop[4].text] > 0:
+                    yield loop[4]
                 continue
         yield statement
         place += 1
@@ -93,7 +95,7 @@ def _asks_until_done(loop: Sequence[PtxStatement]) -> int | None:
     if guards[0] == (f"!{done}", "bra", label):
         return 3
     if len(loop) == 5 and guards[:2] == [(done, "bra", loop[4].text), ("", "bra", label)]:
-        return 4
+        return 5
     return None
 
 
@@ -185,14 +187,12 @@ class Flow:
         elif name == "bra":
             self._branches.append((part, statement.text, scope))
             self._end(statement, scope)
-        elif name in ("ret", "exit"):
+        elif name in _FLOW:
+            self._end(statement, scope)
             if statement.guard:
                 exit = BodyPart(ending=(statement._replace(guard=""), scope))
                 part.then = exit.block
-                self._end(statement, scope)
                 self.parts.insert(-1, exit)
-                return
-            self._end(statement, scope)
         elif statement.guard and not _takes_predicate(statement.name):
             self._under(statement, scope)
         else:
@@ -209,29 +209,17 @@ class Flow:
 
     def _under(self, statement: PtxStatement, scope: Names) -> None:
         """Add an instruction to a block that is gone through where its guard holds, after those of
-        the same guard right before it."""
-        plain, guard = statement._replace(guard=""), statement.guard.replace(" ", "")
-        if self._guarded is not None:
-            before, where, inside, after = self._guarded
-            if (
-                (before, where) == (guard, scope)
-                and self.parts[-1] is after
-                and not after.statements
-            ):
-                inside.statements.append((plain, scope))
-                self._keep_guard(guard, plain)
-                return
-        part, inside, after = self.parts[-1], BodyPart(), BodyPart()
-        part.ending, part.then, part.following = (statement, scope), inside.block, after.block
-        inside.following = after.block
-        self.parts += (inside, after)
-        self._guarded = guard, scope, inside, after
-        inside.statements.append((plain, scope))
-        self._keep_guard(guard, plain)
-
-    def _keep_guard(self, guard: str, plain: PtxStatement) -> None:
-        """The block is closed where an instruction may write its guard."""
-        if guard.lstrip("!") in NAMES.findall(plain.text.partition(",")[0]):
+        the same guard right before it, none of which may write that."""
+        part, guard = self.parts[-1], statement.guard.replace(" ", "")
+        before, where, inside, after = self._guarded or ("", scope, part, part)
+        if (before, where) != (guard, scope) or after.statements:
+            inside, after = BodyPart(), BodyPart()
+            part.ending, part.then, part.following = (statement, scope), inside.block, after.block
+            inside.following = after.block
+            self.parts += (inside, after)
+            self._guarded = guard, scope, inside, after
+        inside.statements.append((statement._replace(guard=""), scope))
+        if guard.lstrip("!") in NAMES.findall(statement.text.partition(",")[0]):
             self._guarded = None
 
 

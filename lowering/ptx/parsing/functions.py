@@ -7,8 +7,8 @@ from math import gcd
 from operator import itemgetter
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read
@@ -44,43 +44,37 @@ class FunctionReading(KernelReading):
             self._declare(callee.declared(declared), self._scope)
         head = f"{self.head.name} {self.head.text}"
         returns, parameters = (
-            ArrayAttr(list(map(self._passed, declared)))
-            for declared in (callee.results, callee.inputs)
+            [*map(self._passed, declared)] for declared in (callee.results, callee.inputs)
         )
-        properties: dict[str, Attribute] = {
-            "sym_name": StringAttr(callee.name), "parameters": parameters, "returns": returns
-        }  # fmt: skip
-        if (linkage := _LINKAGE.search(head)) is not None:
-            properties["linkage"] = StringAttr(linkage[0])
-        if ".noreturn" in head:
-            properties["noreturn"] = UnitAttr()
-        region = Region()
-        if callee.statements is not None:
-            self._returns = returns.data
-            region = self._blocks(parameters.data, properties)
-        op: Any = FuncOp.create(properties=properties, regions=[region])
+        linkage, self._returns = _LINKAGE.search(head), returns
+        op: Any = FuncOp.of_fields(
+            sym_name=callee.name, parameters=parameters, returns=returns,
+            linkage=linkage and linkage[0], noreturn=".noreturn" in head,
+        )  # fmt: skip
+        op.add_region(Region() if callee.statements is None else self._blocks(op))
         op.located = partial(self.source.location, self.head.position)
         try:
             op.verify_()
         except VerifyException as error:
-            raise self._fail(str(error)) from error
+            raise PtxError(str(error), self.head.position) from error
         return op
 
-    def _blocks(self, parameters: Sequence[StringAttr], properties: dict[str, Attribute]) -> Region:
-        """The blocks, and in `properties` the function's local memory."""
+    def _blocks(self, op: FuncOp) -> Region:
+        """The blocks, and in the op the function's local memory."""
         callee, flow = self.callee, self._flow()
         flow.add(self.body, Names(self._scope))
         first, given = flow.parts[0].block, dict[Variable, SSAValue]()
-        for part in parts_of(parameters):
+        for part in parts_of(op.parameters):
             known = self._scope.find(callee.inputs[part.variable]["name"])
+            argument = first.insert_arg(part.register, len(first.args))
             if isinstance(known, Symbol):
+                known.value = None if callee.inputs[part.variable]["size"] else argument
                 known = known.part(part.offset, part.register.kind.data, part.width)
             assert known is not None
-            given[known] = first.insert_arg(part.register, len(first.args))
+            given[known] = argument
         region, reader = self._read(flow.parts, self._scope, given)
         if reader.local.end:
-            properties["local"] = number(reader.local.end)
-            properties["local_align"] = number(reader.local.align)
+            op.local, op.local_align = number(reader.local.end), number(reader.local.align)
         return region
 
     def _returned(self, reader: Reader) -> Sequence[SSAValue]:
@@ -88,9 +82,6 @@ class FunctionReading(KernelReading):
         return read_parts(
             reader, [one["name"] for one in self.callee.results], parts_of(self._returns)
         )
-
-    def _fail(self, message: str) -> PtxError:
-        return PtxError(message, self.head.position)
 
     def _passed(self, declared: re.Match[str]) -> StringAttr:
         """The type of a variable that is passed: of bytes with the parts that the function loads or
@@ -109,7 +100,7 @@ class FunctionReading(KernelReading):
             apart = [start + width_ <= s or s + w <= start for w, s, _ in parts]
             if not any(inside):
                 if not all(apart):
-                    raise self._fail(f"expected parts of {name} that are apart")
+                    raise PtxError(f"expected parts of {name} that are apart", self.head.position)
                 parts.append((width_, start, type_))
         if not parts and (self.callee.statements is None or declared in self.callee.results):
             unit = gcd(int(size) * width, int(align or width), 8)

@@ -4,6 +4,7 @@ A mnemonic has a rule, made once: the op that it is of, with the properties that
 the operands by the same forms and fields that the op is printed by.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from itertools import chain, product
 from typing import Any, cast
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import InferenceContext, VarOperandDef
 
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
@@ -21,6 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm, Ve
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF, SCALARS
 from tilewright.dialects.cute_nvgpu.lattice.tma import BULK_COPIES, TENSOR_COPIES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CTA_GROUPS
 from tilewright.dialects.fields import FieldsOp, number
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.carry import CarryOp
@@ -30,10 +32,14 @@ from tilewright.dialects.ptx.mbarrier import CountedArrivalOp, CountedOp
 from tilewright.dialects.ptx.shuffle import ShflSyncOp
 from tilewright.dialects.ptx.synchronization import MembersSyncOp, RegisterBarrierOp, RegisterVoteOp
 from tilewright.dialects.ptx.tcgen05_access import AccessOp
-from tilewright.dialects.ptx.types import reg
-from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
+from tilewright.dialects.ptx.types import B32, reg
+from tilewright.dialects.ptx.warp_specialization import ElectLaneOp, ElectMembersOp
+from tilewright.lowering.ptx.one_instruction import mark
+from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule
 from tilewright.lowering.ptx.parsing.spellings import in_any_order, normal
+from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
+from tilewright.lowering.ptx.parsing.statements import NAME, NAMES
 
 Maker = Callable[[str], "ReadingRule | None"]
 _RULES: dict[str, Maker] = {}
@@ -171,7 +177,7 @@ OPS: Mapping[str, Any] = {op.name.removeprefix("ptx."): op for op in PTX.operati
 """The ops, by their names behind the dialect's."""
 
 _OF_REGISTERS = (
-    CountedOp, CountedArrivalOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
+    CountedOp, CountedArrivalOp, ElectLaneOp, ElectMembersOp, MembersSyncOp, RegisterBarrierOp,
     RegisterVoteOp,
 )  # fmt: skip
 """The ops that take in registers what others of their mnemonics know as numbers."""
@@ -183,7 +189,7 @@ def _by_mnemonic() -> dict[str, list[type[RowOp]]]:
     ops: dict[str, list[type[RowOp]]] = {}
     for op in sorted(PTX.operations, key=_OF_REGISTERS.__contains__):
         if issubclass(op, RowOp) and not issubclass(op, registers.MoveOp | ScalarOp):
-            for row in vars(op).get("ROWS", ()):
+            for row in op.ROWS:
                 for mnemonic in getattr(row, "mnemonics", ()):
                     if op in _OF_REGISTERS or mnemonic not in ops:
                         ops.setdefault(mnemonic, []).append(op)
@@ -216,17 +222,18 @@ def _candidates(op: type[FieldsOp], mnemonic: str) -> Iterator[dict[str, Attribu
         ".".join(words[i:j]) for i in range(1, len(words)) for j in range(i + 1, len(words) + 1)
     ]
     runs.append(mnemonic)
-    choices: list[list[tuple[str, Attribute | None]]] = []
+    choices: dict[str, Sequence[Attribute | None]] = {}
     for name, field in op.get_irdl_definition().properties.items():
-        bases = set(field.constr.get_bases() or ())
+        bases = field.constr.get_bases() or ()
         if StringAttr in bases:
-            choices.append([(name, None), *((name, StringAttr(run)) for run in runs)])
+            choices[name] = None, *map(StringAttr, runs)
         elif UnitAttr in bases:
-            choices.append([(name, None), (name, UnitAttr())])
+            choices[name] = None, UnitAttr()
         elif name == "cta_group":
-            choices.append([(name, number(group)) for group in (1, 2)])
-    for chosen in product(*choices):
-        yield {name: attribute for name, attribute in chosen if attribute is not None}
+            choices[name] = [*map(number, CTA_GROUPS)]
+    for chosen in product(*choices.values()):
+        said = zip(choices, chosen, strict=True)
+        yield {name: attribute for name, attribute in said if attribute is not None}
 
 
 _OF_EITHER_KIND = (ShflSyncOp, AccessOp)
@@ -278,6 +285,7 @@ class _OpFields:
             self.general.read(reader, text)
             return
         fields, given = dict[str, Any](self.properties), dict[str, list[str]]()
+        before = reader.block.last_op
         for (form, names, default), operand in zip(self.fits[len(written)], written, strict=True):
             if operand.kind == "sink" and isinstance(form, Vector | Wide):
                 operand = replace(operand, kind="vector", items=(operand,) * form.count)
@@ -288,9 +296,23 @@ class _OpFields:
             fields["predicate"] = reader.guard
             for name, names in given.items() if "otherwise" in self.operands else ():
                 fields["otherwise"] = reader.list_of(names, fields[name].kind.data)
+        held = [] if given else self._held(reader, written, text)
+        for name in held:
+            reader.result(registers.MovOp(reader.take(name, "b32"), B32))
         made = reader.add(self.op.of_fields(**fields))
+        if held:
+            as_written(reader, before, made.mnemonic, text, {})
         for name, names in given.items():
             reader.give_list(names, getattr(made, name))
+
+    def _held(self, reader: Reader, written: Sequence[Written], text: str) -> Sequence[str]:
+        """The registers that hold the numbers which the op knows, of operands without variables in
+        memory."""
+        given = zip(self.fits[len(written)], written, strict=True)
+        names = [part.text for (_, (name, *_), _), part in given if name in self.known]
+        held = [name for name in names if isinstance(reader.scope.find(name), Variable)]
+        named = map(reader.scope.find, NAMES.findall(text) if held else ())
+        return [] if any(isinstance(one, Symbol) for one in named) else held
 
     def _knows(self, reader: Reader, written: Sequence[Written]) -> bool:
         """True where what the op has as numbers is known."""
@@ -325,6 +347,28 @@ class _OpFields:
         elif name in self.known or not _stands_for(reader, name, part):
             wanted = "an integer" if name in self.known else name
             raise reader.fail(f"expected {wanted} here, got {part.text}")
+
+
+def as_written(
+    reader: Reader, before: Operation | None, mnemonic: str, operands: str,
+    results: dict[str, Value],
+) -> None:  # fmt: skip
+    """Let the ops behind one be written as the instruction of the text, on its parameters and its
+    registers, of which those of `results`, which come first, hold these."""
+    values = list[SSAValue | None]([] if reader.guard is None else [reader.guard])
+
+    def place(name: re.Match[str]) -> str:
+        if (known := reader.scope.find(name[0])) is None:
+            return name[0]
+        value = results.pop(name[0], None) or (
+            known.value if isinstance(known, Symbol) else reader.value(name[0])
+        )
+        values.append(value.value(reader.block) if isinstance(value, ListedRegister) else value)
+        return "{}"
+
+    if "{" not in operands:
+        guard = "@{} " if values else ""
+        mark(reader.block, before, f"{guard}{mnemonic} {re.sub(NAME, place, operands)}", values)
 
 
 def by_fields(
@@ -387,7 +431,7 @@ def _stands_for(reader: Reader, word: str, part: Written) -> bool:
     """True where an operand that no field is of is the one that the op has there, or a register for
     what it does not give."""
     if word == "_" or part.kind == "sink":
-        return part.kind == "sink" or reader.sink(part.text)
+        return part.kind == "sink"
     if (value := reader.number(part)) is None:
         return word == part.text
     return (value - int(word, 0)) % (1 << 32) == 0

@@ -44,7 +44,7 @@ from tilewright.dialects.ptx.control_flow import (
 from tilewright.dialects.ptx.functions import ExitOp, RetOp
 from tilewright.dialects.ptx.types import KINDS, reg
 from tilewright.lowering.ptx.parsing import calls, composed, matrices, memory, moves
-from tilewright.lowering.ptx.parsing.accumulators import list_accumulators
+from tilewright.lowering.ptx.parsing.accumulators import list_accumulators, written
 from tilewright.lowering.ptx.parsing.flow import BodyPart, Flow
 from tilewright.lowering.ptx.parsing.instructions import rule_of
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
@@ -52,7 +52,7 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, Variable
 from tilewright.lowering.ptx.parsing.refused import why_unread
 from tilewright.lowering.ptx.parsing.signatures import Callee, parameters, signature
 from tilewright.lowering.ptx.parsing.ssa import SsaBuilder, Variable, Way
-from tilewright.lowering.ptx.parsing.statements import NAME, NAMES, PtxError, PtxStatement
+from tilewright.lowering.ptx.parsing.statements import NAME, PtxError, PtxStatement
 from tilewright.lowering.ptx.parsing.variables import ModuleVariables
 
 RULES_OF = (calls, composed, matrices, memory, moves)
@@ -211,7 +211,7 @@ class KernelReading:
             if (why := scope.declare_registers(statement.text)) is not None:
                 raise PtxError(why, statement.position)
         elif (
-            not self.variables.declare(statement, scope, self.source.location, inside=True)
+            not self.variables.declare(statement, scope, inside=True)
             and statement.name not in (".pragma", ".noreturn", ".callprototype")
         ):  # fmt: skip
             what = f"expected a declaration that is read here, got {statement.name}"
@@ -240,7 +240,7 @@ class KernelReading:
         list_accumulators(order)
         conditions = {part: self._fill(reader, part) for part in order}
         ssa.close()
-        self.variables.share(reader.memory, self.source.location, every=self.EXIT is ExitOp)
+        self.variables.share(reader.memory, every=self.EXIT is ExitOp)
         for variables in (reader.memory, reader.local):
             variables.place()
         ends = _threaded(edges, parts)
@@ -250,33 +250,26 @@ class KernelReading:
             condition = conditions[part]
             condition = condition and ssa.settled.get(condition, condition)
             part.block.add_op(self._terminator(part, ends[part], condition))
-        reader.check_unread()
+        reader.finish()
         return Region([part.block for part in parts if part in ends]), reader
 
     def _choose_kinds(self, order: Sequence[BodyPart]) -> None:
         """Find the rules. Where values of variables meet, they are of the kind of what writes them,
         if of one; count how often that is, and the place of the last write of each in each part."""
-        written = defaultdict[Variable, set[str]](set)
+        known = defaultdict[Variable, set[str]](set)
         for place, part in enumerate(order):
             for statement, scope in part.statements:
                 rule, position = self._rule(statement), statement.position
                 part.rules.append(rule)
-                variables = [scope.find(statement.text.partition(",")[0])]
-                if variables[0] is None:  # as of most it is not
-                    results, address, _ = statement.text.partition("[")
-                    if not address:
-                        results = results.partition("}" if results[:1] == "{" else ",")[0]
-                    variables = map(scope.find, NAMES.findall(results))
-                for variable in variables:
-                    if isinstance(variable, Variable):
-                        if not variable.writes or position < variable.first:
-                            variable.first = position
-                        variable.writes += 1
-                        variable.last = place
-                        part.last[variable] = position
-                        if rule.kind:
-                            written[variable].add(rule.kind)
-        for variable, kinds in written.items():
+                for variable in written(statement, scope):
+                    if not variable.writes or position < variable.first:
+                        variable.first = position
+                    variable.writes += 1
+                    variable.last = place
+                    part.last[variable] = position
+                    if rule.kind:
+                        known[variable].add(rule.kind)
+        for variable, kinds in known.items():
             if len(kinds) == 1 and KINDS[kind := next(iter(kinds))] == KINDS[variable.kind]:
                 variable.kind = kind
 

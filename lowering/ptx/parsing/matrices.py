@@ -27,8 +27,6 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Constant, Selec
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     CTA_GROUPS,
-    TMEM_COMMIT,
-    TMEM_COMMIT_MULTICAST,
 )
 from tilewright.dialects.cute_nvgpu.lattice.tmem_access import TMEM_COPY, TMEM_COPY_SHAPES
 from tilewright.dialects.ptx import (
@@ -143,11 +141,10 @@ def _access(mnemonic: str) -> ReadingRule | None:
 
 
 def _commit(mnemonic: str) -> ReadingRule | None:
-    rows = TMEM_COMMIT, TMEM_COMMIT_MULTICAST
-    for row, group, generic in product(rows, CTA_GROUPS, (False, True)):
+    op = tcgen05_sync.CommitOp
+    for row, group, generic in product(op.ROWS, CTA_GROUPS, (False, True)):
         if row.spellings[generic].format(group=group) == mnemonic:
-            properties = {"cta_group": group, "generic": generic}
-            return by_fields(tcgen05_sync.CommitOp, properties, row.operands)
+            return by_fields(op, {"cta_group": group, "generic": generic}, row.operands)
     return None
 
 

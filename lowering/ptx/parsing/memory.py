@@ -44,9 +44,10 @@ from tilewright.dialects.ptx import (
     scalars,
 )
 from tilewright.dialects.ptx.instruction import PtxOp
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import ConstOp, MovOp
 from tilewright.lowering.ptx.parsing.instructions import (
     OPS,
+    as_written,
     by_fields,
     composes,
     pieces,
@@ -85,33 +86,46 @@ def _access(mnemonic: str) -> ReadingRule | None:
     cache = ".".join(word for word in words if word in CACHING)
     semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
     op = OPS[name]
-    properties = {"space": space, "access": access, "semantics": semantics}
+    properties = {"space": space, "access": access, "semantics": semantics, "cache": cache or None}
     forms = op.ROW.operands(ACCESS_TYPES[access], count)
-    if cache:
-        properties["cache"] = cache
-        forms = (
-            (*forms, Choice("cache-policy", optional=True)) if "L2::cache_hint" in cache else forms
-        )
+    if "L2::cache_hint" in cache:
+        forms = *forms, Choice("cache-policy", optional=True)
     rule = by_fields(op, properties, forms)
     if space == "param":
         read = _parameter if name == "ld" else _argument
         rule = ReadingRule(partial(read, rule))
+    elif name == "ld":
+        rule = dataclasses.replace(rule, read=partial(_load, rule, mnemonic))
     return resizing(rule, type_)
 
 
+def _load(load: ReadingRule, mnemonic: str, reader: Reader, operands: str) -> None:
+    """A load, with what makes a narrow number wide."""
+    before = reader.block.last_op
+    load.read(reader, operands)
+    if not isinstance(reader.block.last_op, data_movement.LdOp):
+        as_written(reader, before, mnemonic, operands, {})
+
+
 def _parameter(load: ReadingRule, reader: Reader, operands: str) -> None:
-    """A parameter's value, or some of its bytes."""
+    """A parameter's value, or some of its bytes: where it is one register's, a load of it."""
     dest, source = read(operands)
     symbol = reader.scope.find(source.items[0].text) if source.items else None
-    if isinstance(symbol, Symbol) and symbol.size is None:
-        reader.give(dest.text, _whole(reader, symbol, source))
-    elif isinstance(symbol, Symbol) and symbol.value is None:
-        width = int(reader.resizes[1:])
-        for place, name in enumerate(words_of(dest)):
-            start = source.value + place * width // 8
-            reader.give(name, stored_bits(reader, symbol, start, width))
-    else:
+    if not isinstance(symbol, Symbol) or (symbol.value and symbol.size and not symbol.parts):
         load.read(reader, operands)
+        return
+    before, width = reader.block.last_op, int(reader.resizes[1:])
+    for place, name in enumerate(words_of(dest)):
+        start = source.value + place * width // 8
+        value = (
+            _whole(reader, symbol, source)
+            if symbol.size is None
+            else stored_bits(reader, symbol, start, width)
+        )
+        if value is symbol.value and width > 8:
+            value = reader.result(MovOp(value, value.type))
+        reader.give(name, value)
+    as_written(reader, before, f"ld.param.{reader.resizes}", operands, {})
 
 
 def _whole(reader: Reader, symbol: Symbol, source: Written) -> SSAValue:

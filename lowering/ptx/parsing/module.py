@@ -51,20 +51,18 @@ class _ModuleReading:
         self._callees: dict[str, Callee] = {}
         self._functions: dict[str, FuncOp | None] = {}
         self._entries: list[tuple[PtxStatement, Sequence[PtxStatement]]] = []
-        self.variables = ModuleVariables()
         plain = without_comments(text)
         many = "0" * 40 in plain.translate(_DIGITS)  # takes a tenth of a search
         if many and (number := _NO_NUMBER.search(plain)) is not None:
             what = f"expected a number of at most 64 bits, got one of {len(number[0])} digits"
             raise PtxError(what, number.start())
         self._source = Source(StringAttr(name), plain, line_offset)
+        self.variables = ModuleVariables(self._source.location)
+        of_addresses = ".callprototype" in plain
+        self._taken = {*NAMES.findall(" ".join(_ADDRESSES.findall(plain) if of_addresses else ()))}
         self._add(statements(plain))
-        if ".callprototype" in plain:
-            taken = {*NAMES.findall(" ".join(_ADDRESSES.findall(plain)))}
-            for callee in self._callees.values():
-                callee.is_taken = callee.name in taken
-            if ".calltargets" not in plain:
-                self._keep()
+        if of_addresses and ".calltargets" not in plain:
+            self._keep()
 
     def kernels(self) -> Iterator[EntryOp]:
         """The kernels."""
@@ -110,7 +108,7 @@ class _ModuleReading:
                     aliases += [statement.text.split(",")]
                 case "declaration":
                     self._name_function(statement)
-                    self.variables.declare(statement, self._scope, self._source.location)
+                    self.variables.declare(statement, self._scope)
                 case "function":
                     self._function(statement, following)
                 case "line" if statement.name == ".file":
@@ -164,7 +162,9 @@ class _ModuleReading:
         if body is not None or name not in self._callees:
             lists = map(parameters, match.group("results", "inputs"))
             results, inputs = (list(filter(None, some)) for some in lists)
-            self._callees[name] = Callee(name, head, body, self._read, results, inputs)
+            self._callees[name] = Callee(
+                name, head, body, self._read, results, inputs, name in self._taken
+            )
         return True
 
     def _read(self, callee: Callee) -> FuncOp | None:

@@ -6,13 +6,14 @@ import re
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import HALVES
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import Written, read
 from tilewright.dialects.ptx import registers
 from tilewright.dialects.ptx.control_flow import LabelOp, PragmaOp
 from tilewright.dialects.ptx.types import reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.ptx.one_instruction import mark
-from tilewright.lowering.ptx.parsing.instructions import by_fields, of_fields, reads
+from tilewright.lowering.ptx.parsing.instructions import as_written, by_fields, of_fields, reads
 from tilewright.lowering.ptx.parsing.names import Symbol
 from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, constant_bits
 from tilewright.lowering.ptx.parsing.ssa import ListedRegister, Value, Variable
@@ -62,11 +63,11 @@ def _packed(reader: Reader, names: list[str], type_: str) -> SSAValue:
     """Registers side by side in one of a type, the lowest first."""
     if len(names) > 2:
         half = len(names) // 2
-        low, high = (_packed(reader, part, _HALF[type_]) for part in (names[:half], names[half:]))
+        low, high = (_packed(reader, part, HALVES[type_]) for part in (names[:half], names[half:]))
     elif type_ == "b16" and (known := [constant_bits(name, "b8") for name in names]) != [None] * 2:
         return _byte(reader, names, known)
     else:
-        low, high = (reader.take(name, _HALF[type_]) for name in names)
+        low, high = (reader.take(name, HALVES[type_]) for name in names)
     return reader.result(registers.PackOp(low, high))
 
 
@@ -120,9 +121,6 @@ _SHUFFLE = re.compile(r"shfl\.sync\.(up|down|bfly|idx)\.b32")
 _EVERY = 0xFFFFFFFF
 
 
-_HALF = {"b16": "b8", "b32": "b16", "b64": "b32"}
-
-
 def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
     """The value that a move gives: a copy of a register's; a constant's, copied where a register
     that is written elsewhere too goes on with it."""
@@ -139,6 +137,11 @@ def _moved(reader: Reader, dest: str, source: Written, type_: str) -> Value:
     else:
         given = kind
         value = reader.take(source.text, type_, "" if type_ in ("f32", "f64") else kind)
+        if isinstance(named, Symbol) and value is named.value:
+            before = reader.block.last_op
+            moved = reader.result(registers.MovOp(value, reg(kind)))
+            as_written(reader, before, "mov.b64", f"{dest}, {source.text}", {dest: moved})
+            return moved
         if not isinstance(value.owner, registers.ConstOp):
             return value
         if variable.writes == 1 or reader.last.get(variable) != reader.position:

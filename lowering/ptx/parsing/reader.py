@@ -35,11 +35,9 @@ from tilewright.dialects.ptx.registers import (
     SharedAddressOp,
     SregOp,
     TimeOp,
-    UndefOp,
 )
 from tilewright.dialects.ptx.scalars import SCALAR_OPS
 from tilewright.dialects.ptx.types import B32, KINDS, RegType, reg
-from tilewright.dialects.ptx.warp_specialization import ElectMembersOp, ElectSyncOp
 from tilewright.lowering.ptx.parsing.names import Names, Symbol
 from tilewright.lowering.ptx.parsing.ssa import (
     ListedRegister,
@@ -53,6 +51,7 @@ from tilewright.lowering.ptx.parsing.statements import NAME, PtxError
 _BITS = re.compile(r"\(*0[fF]([0-9a-fA-F]{8})\)*")
 _ELEMENT = re.compile(rf"\[?({NAME})\+(\d+)\*\(\s*({NAME})\s*(?:\+([^()]*))?\)\]?")
 _PACKED = {"f32": "<f", "b32": "<f", "f64": "<d", "b64": "<d"}
+_ADDRESSES = SharedAddressOp, LocalAddressOp, GlobalAddressOp
 _NUMBERS = frozenset("-0123456789")
 """The characters that constants begin with, and no name."""
 
@@ -123,7 +122,6 @@ class Reader:
         self.last: dict[Variable, int] = {}
         self.located: Callable[[], LocationAttr] | None = None
         self.callees: dict[str, Any] = {}
-        self.unread: dict[UndefOp, PtxError] = {}
         self.states: list[tuple[Operation, type[Operation]]] = []
         self.masked: list[Operation] = []
 
@@ -303,7 +301,14 @@ class Reader:
                 value.value(self.block) if isinstance(value, ListedRegister) else value, kind
             )
         else:
-            pragma, register = self.block.last_op, self.take(base, kind)
+            pragma = self.block.last_op
+            if isinstance(named, Symbol) and named.space in ("shared", "local"):
+                register, offset = self.address_in(kind, named, offset), 0
+            else:
+                register = self.take(base, kind)
+            is_place = written.kind == "address" and (apart or not offset)
+            if is_place and isinstance(address := register.owner, _ADDRESSES):
+                address.attributes[NAMED] = UnitAttr()
             if isinstance(pragma, PragmaOp):  # it says something of the access
                 pragma.detach()
                 self.block.add_op(pragma)
@@ -351,31 +356,9 @@ class Reader:
             value = self.resized(self.register(value, f"b{given}"), variable.kind)
         self.registers[variable] = value
 
-    def sink(self, name: str) -> bool:
-        """True for a register, which gets what no op gives: nothing may read that."""
-        variable = self.scope.find(name)
-        if not isinstance(variable, Variable):
-            return False
-        self.add(op := UndefOp(reg(variable.kind)))
-        self.registers[variable] = op.result
-        self.unread[op] = self.fail(f"expected _ or a register that nothing reads, got {name}")
-        return True
-
-    def check_unread(self) -> None:
-        """Raise PtxError where something reads what no op gives, but for moves that nothing
-        reads; an election whose lane something reads gives it, arrivals whose state nothing reads
-        give none, and masked numbers that are addresses lead to the leader of a pair."""
-        for op, error in self.unread.items():
-            if not _is_read(op.result):
-                op.detach()
-            elif isinstance(plain := op.next_op, ElectSyncOp):
-                every = ConstOp((1 << 32) - 1, "b32")
-                members = ElectMembersOp(every.result)
-                every.location = members.location = plain.location
-                Rewriter.replace_op(plain, [every, members], [members.leader])
-                Rewriter.replace_op(op, [], [members.lane])
-            else:
-                raise error
+    def finish(self) -> None:
+        """Let arrivals whose state nothing but moves that nothing reads has give none, and masked
+        numbers that are addresses lead to the leader of a pair."""
         for op, plain in self.states:
             if not _is_read(op.results[0]):
                 stateless = plain.create(operands=op.operands, properties=op.properties)

@@ -53,7 +53,7 @@ class Callee:
     read: "Callable[[Callee], FuncOp | None]"
     results: Sequence[re.Match[str]]
     inputs: Sequence[re.Match[str]]
-    is_taken: bool = True
+    is_taken: bool
     is_kept: bool = False
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.frozen import entity, factory
 from tilewright.dialects.ptx.registers import NAMED, ConstOp, ListGetOp, ListMakeOp, MovOp, UndefOp
@@ -172,7 +173,7 @@ class SsaBuilder:
 
     def _undefined(self, variable: Variable) -> SSAValue:
         undefined = UndefOp(reg(variable.kind))
-        _add_first(next(iter(self._dominators)), undefined)
+        _add_behind(next(iter(self._dominators)), undefined)
         return undefined.result
 
     def register(self, value: Value, kind: str, block: Block) -> SSAValue:
@@ -188,8 +189,7 @@ class SsaBuilder:
             is_moved = listed is not None and isinstance(listed.owner, WgmmaOp | Block)
             if not is_moved and not isinstance(value.owner, ConstOp):
                 move.attributes[NAMED] = UnitAttr()
-            add = _add_behind if isinstance(value.owner, Operation) else _add_first
-            add(value.owner, move)  # type: ignore[arg-type]  # an op or a block
+            _add_behind(value.owner, move)
             moved = self._moved[value, kind] = move.result
         return moved
 
@@ -261,15 +261,10 @@ def _settled(given: dict[SSAValue, list[SSAValue]]) -> dict[SSAValue, SSAValue]:
     return {argument: final(value) for argument, value in known.items()}
 
 
-def _add_first(block: Block, op: Operation) -> None:
-    if (first := block.first_op) is None:
-        block.add_op(op)
+def _add_behind(owner: Operation | Block, op: Operation) -> None:
+    """Add an op behind another one, or where a block begins."""
+    if isinstance(owner, Block):
+        Rewriter.insert_op(op, InsertPoint.at_start(owner))
     else:
-        block.insert_op_before(op, first)
-
-
-def _add_behind(owner: Operation, op: Operation) -> None:
-    op.location = owner.location
-    block = owner.parent
-    assert block is not None
-    block.insert_op_after(op, owner)
+        op.location = owner.location
+        Rewriter.insert_op(op, InsertPoint.after(owner))

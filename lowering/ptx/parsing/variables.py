@@ -45,16 +45,14 @@ _LARGEST = 1 << 30
 @frozen
 class ModuleVariables:
     """The variables that the kernels of a module share, those that bodies declare too, their
-    names, and which are `shared` memory of functions."""
+    names, and which are `shared` memory of functions; `location` is that of a position."""
 
+    location: Callable[[int], LocationAttr]
     ops: list[GlobalOp] = factory(list)
     names: set[str] = factory(set)
     shared: set[Symbol] = factory(set)
 
-    def declare(
-        self, statement: PtxStatement, scope: Names, location: Callable[[int], LocationAttr], *,
-        inside: bool = False,
-    ) -> bool:  # fmt: skip
+    def declare(self, statement: PtxStatement, scope: Names, *, inside: bool = False) -> bool:
         """Make variables known, of a module or `inside` of a body, where their names are one of
         many; False where the statement declares none. Raises PtxError."""
         match = _VARIABLES.fullmatch(f"{statement.name} {statement.text}".strip())
@@ -62,7 +60,7 @@ class ModuleVariables:
             return False
         names, end = match["names"], 0
         while (named := _NAMED.match(names, end)) is not None:
-            self._declare(statement, match, named, scope, location, inside=inside)
+            self._declare(statement, match, named, scope, inside=inside)
             end = named.end()
         if end < len(names):
             raise PtxError(
@@ -70,9 +68,7 @@ class ModuleVariables:
             )
         return True
 
-    def share(
-        self, memory: Variables, location: Callable[[int], LocationAttr], *, every: bool
-    ) -> None:
+    def share(self, memory: Variables, *, every: bool) -> None:
         """Let `every` address in shared memory, or that of a variable which a function has or,
         beside such, a launch says the size of, be one of a variable of the module."""
         for address in memory.addresses[:]:
@@ -85,20 +81,19 @@ class ModuleVariables:
                 type_ = TensorType(i8, [symbol.size or memory.limit])
                 octets = DenseIntOrFPElementsAttr.from_list(type_, [0])
                 self.ops.append(made := GlobalOp(name, symbol.align, octets, shared=True))
-                made.location = location(symbol.position)
+                made.location = self.location(symbol.position)
             op.properties |= {"offset": number(offset), "variable": name}
             memory.addresses.remove(address)
 
     def _declare(
         self, statement: PtxStatement, match: re.Match[str], named: re.Match[str], scope: Names,
-        location: Callable[[int], LocationAttr], *, inside: bool,
+        *, inside: bool,
     ) -> None:  # fmt: skip
         symbol = _symbol_of(match, named, statement.position)
         scope.names[symbol.name] = symbol
         if inside and symbol.space in ("global", "const", "shared"):
             symbol.name = f"{symbol.name}_{statement.position}"
-        words = [word.strip() for word in re.split(r"[{},]", named["content"] or "")]
-        words = [word for word in words if word]
+        words = [*filter(None, map(str.strip, re.split(r"[{},]", named["content"] or "")))]
         if symbol.space not in ("global", "const"):
             if words:
                 what = f"expected content of module variables alone, got that of {symbol.name}"
@@ -118,11 +113,11 @@ class ModuleVariables:
         self.names.add(symbol.name)
         octets = DenseIntOrFPElementsAttr.from_list(TensorType(i8, [symbol.size]), list(content))
         is_constant = symbol.space == "const"
-        op = GlobalOp(StringAttr(symbol.name), symbol.align, octets, constant=is_constant,
+        op = GlobalOp(symbol.name, symbol.align, octets, constant=is_constant,
                       names=DictionaryAttr(names) if names else None)  # fmt: skip
         if functions:
             op.attributes[FUNCTIONS] = DictionaryAttr(functions)
-        op.location = location(statement.position)
+        op.location = self.location(statement.position)
         self.ops.append(op)
 
 

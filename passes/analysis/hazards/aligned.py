@@ -36,7 +36,7 @@ ALIGNED = (
     *BARRIERS, RegisterMmaOp, ptx_matrix.WarpMmaOp, wmma.WmmaAccessOp, ptx_wmma.WmmaAccessOp,
     LdmatrixOp, matrix_copy.MatrixCopyOp, matrix_copy.MovmatrixOp, ptx_matrix_copy.MatrixCopyOp,
     ptx_matrix_copy.MovmatrixOp, shuffle.ShflSyncOp, shuffle.ShflIdxOp, ptx_shuffle.ShflSyncOp,
-    warp_specialization.ElectSyncOp, ptx_warps.ElectSyncOp, cluster.ArriveOp, cluster.WaitOp,
+    warp_specialization.ElectSyncOp, ptx_warps.ElectOp, cluster.ArriveOp, cluster.WaitOp,
     ptx_cluster.ArriveOp, ptx_cluster.WaitOp,
 )  # fmt: skip
 """Instructions of warps, but for events of a warp that comes together, or of a warpgroup: those are
@@ -44,7 +44,7 @@ looked at there."""
 
 MEMBERS = (
     shuffle.ShflSyncOp, shuffle.ShflIdxOp, ptx_shuffle.ShflSyncOp, warp_specialization.ElectSyncOp,
-    ptx_warps.ElectSyncOp,
+    ptx_warps.ElectOp,
 )  # fmt: skip
 """Those of them that wait for no thread that has ended (PTX ISA, shfl.sync)."""
 

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tilewright.dialects.dominators import immediate_dominators
 from tilewright.dialects.frozen import frozen_entity
 from tilewright.dialects.ptx import control_flow
+from tilewright.dialects.sequences import numbered
 
 Edge = tuple[Block, Sequence[SSAValue]]
 
@@ -101,7 +102,7 @@ def loops_of(region: Region) -> list[CountedLoop]:
     """The loops whose first block or last one asks whether a number has reached a bound, outer ones
     first."""
     blocks = list(region.blocks)
-    order = {block: number for number, block in enumerate(blocks)}
+    order = numbered(blocks)
     coming = edges_into(region)
     loops: list[CountedLoop] = []
     for block in blocks:

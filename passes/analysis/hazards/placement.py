@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import MemRefType
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import Space, layout_of, space_of
 from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES
 from tilewright.dialects.cute_nvgpu.ops.memory_operand import bits_of, tmem_layout
@@ -111,7 +112,7 @@ def steps_of(mode: Layout) -> Steps:
 
 
 @cache
-def matrix_offsets(layout: Layout | ComposedLayout, per_item: int) -> Cells:
+def matrix_offsets(layout: AnyLayout, per_item: int) -> Cells:
     """The offsets of a matrix in a line of memory, before the swizzle, in elements of the line."""
     plain = layout.outer if isinstance(layout, ComposedLayout) else layout
     assert isinstance(plain, Layout)

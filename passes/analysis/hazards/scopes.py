@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects import func, gpu, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, NoneAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SCOPES, order_and_scope
 from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.dialects.cute_nvgpu.ops.sync import OrdersThreads
+from tilewright.dialects.gpu import FunctionOp
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.types import B64
 from tilewright.dialects.row_ops import memory_operand
@@ -118,7 +119,7 @@ def _root(value: SSAValue) -> SSAValue | None:
         return None
     region, kernel = value.block.parent, value.block.parent_op()
     given = region is not None and value.block is region.blocks[0]
-    return value if given and isinstance(kernel, EntryOp | func.FuncOp | gpu.FuncOp) else None
+    return value if given and isinstance(kernel, EntryOp | FunctionOp) else None
 
 
 def access_of(event: Event, lanes: NDArray[Any], launch: ClusterLaunch) -> GlobalAccess | None:

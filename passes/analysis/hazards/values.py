@@ -203,7 +203,7 @@ class Values(Slice):
             return None
 
         def special(mask: Mask) -> None:
-            self.env[places[0]] = compute(mask)
+            self.env[places[-1]] = compute(mask)
 
         return special
 
@@ -225,7 +225,7 @@ class Values(Slice):
             case data_movement.LdOp():
                 place = self.slot(op.address)
                 return lambda mask: self._read(op, self.env[place])
-            case ElectSyncOp() | warp_specialization.ElectSyncOp():
+            case ElectSyncOp() | warp_specialization.ElectOp():
                 return self._elect
             case mbarrier.AskOp():
                 return lambda mask: 1  # The event is that of the last try.

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.analysis.computed_again import is_derived
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import Multiplication
@@ -23,7 +24,7 @@ def live_ranges(block: Block) -> tuple[dict[Operation, int], list[tuple[int, int
     """The places of a block's ops; and for each tile that registers hold the first and the last
     place, and how many registers. Operands of products, loads, and what is computed wherever it is
     read do not count."""
-    places = {op: place for place, op in enumerate(block.ops)}
+    places = numbered(block.ops)
     values: list[tuple[int, SSAValue]] = [(-1, argument) for argument in block.args]
     values += [
         (place, result)

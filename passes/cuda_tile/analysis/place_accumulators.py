@@ -4,6 +4,12 @@ accumulators are.
 What a loop carries, what it comes from and what is added to it have the same columns, so that MMAs
 add to what is there. Whether that is so decides no result: a value that somebody reads after its
 columns have been written anew is loaded before (`kernel.tensor_memory`).
+
+Products of 64 rows have lanes 0 to 15 of each warp, or lanes 16 to 31, with their A: two of them
+share columns.
+
+    lanes 0 to 15     scores               128 columns of f32
+    lanes 16 to 31    sums | weights       128 columns of f32, 32 of bytes
 """
 
 from __future__ import annotations
@@ -23,8 +29,14 @@ from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFScaledOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, DATACENTER_BLACKWELL
+from tilewright.dialects.cute_nvgpu.lattice.tmem import (
+    COLUMNS,
+    DATACENTER_BLACKWELL,
+    LANE_STRIDE,
+    LANES,
+)
 from tilewright.dialects.frozen import entity
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.analysis.facts import is_zero
 from tilewright.passes.cuda_tile.analysis.find_pipelines import (
     Pipelines,
@@ -33,6 +45,7 @@ from tilewright.passes.cuda_tile.analysis.find_pipelines import (
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import loaded_by
 from tilewright.passes.cuda_tile.analysis.remarks import remark
+from tilewright.passes.cuda_tile.analysis.shared_blocks import SharedBlocks
 from tilewright.passes.cuda_tile.layouts.layouts import WARP_BITS
 from tilewright.passes.cuda_tile.layouts.mma_layouts import (
     Multiplication,
@@ -55,6 +68,9 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     tensor_core_atom,
 )
 
+_HALF_LANES = 16
+"""The lanes of each warp that 64 rows have."""
+
 
 def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
     """Give the accumulators of multiplications their columns, as `cute.accumulators` says; what
@@ -66,7 +82,7 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         return
     refused: dict[Operation, str] = {}
     places, room = _dealt(entry, arch, refused), _room(entry, arch)
-    while room < COLUMNS and any(place.column is None for place, _ in places):
+    while room < COLUMNS and any(place.address is None for place, _ in places):
         # Fewer CTAs than hinted, each with more columns, multiply more than MMAs of warps.
         room = min(2 * room, COLUMNS)
         places = _dealt(entry, arch, refused, room)
@@ -74,15 +90,15 @@ def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
         _refuse(op, why)
     for place, taken in places:
         for op in place.products:
-            if place.column is None:
+            if place.address is None:
                 _refuse(op, f"{place.columns} columns more than {taken} of {room} are taken")
                 continue
             if place.is_short:
                 why = f"{place.columns + operand_columns(op)} columns more than {taken}"
                 why = f"A of '{op.name}' is in shared memory: {why} of {room} are taken"
                 remark(op, "tensor-memory", why)
-            op.attributes[ACCUMULATORS] = IntegerAttr(place.column, i32)
-            end = place.column + place.columns
+            op.attributes[ACCUMULATORS] = IntegerAttr(place.address, i32)
+            end = place.address + place.columns
             if place.scales:
                 op.attributes[SCALE_FACTORS] = IntegerAttr(end - place.scales, i32)
             if place.operand and operand_columns(op):
@@ -96,7 +112,7 @@ def is_short_of_columns(entry: EntryOp, arch: Target) -> bool:
 
 def lacks_columns(entry: EntryOp, arch: Target) -> bool:
     """True where there are too few columns for accumulators."""
-    return any(place.column is None for place, _ in _dealt(entry, arch))
+    return any(place.address is None for place, _ in _dealt(entry, arch))
 
 
 def _room(entry: EntryOp, arch: Target) -> int:
@@ -119,23 +135,29 @@ def _dealt(
             refused[op] = why
     products = [op for op in multiplications(entry) if op not in refused]
     dealt: list[tuple[_AccumulatorPlace, int]] = []
-    taken, room = 0, room or _room(entry, arch)
+    room = room or _room(entry, arch)
+    ends = dict.fromkeys((0, _HALF_LANES), 0)
+    """The columns that are taken in either half of the lanes."""
     for place in _places(entry, products) if products else ():
+        lane = min(ends, key=ends.__getitem__) if place.is_halved else 0
+        taken = ends[lane] if place.is_halved else max(ends.values())
         dealt.append((place, taken))
         others: dict[int | None, list[_AccumulatorPlace]] = {}
         for other, _ in dealt[:-1]:
-            others.setdefault(other.column, []).append(other)
+            others.setdefault(other.address, []).append(other)
         others.pop(None, None)
-        for column, sharing in others.items():
+        for address, sharing in others.items():
             if all(other.may_be_shared_with(place, entry) for other in sharing):
-                place.column = column
+                place.address = address
                 break
         else:
             if taken + place.columns > room >= taken + place.columns - place.operand:
                 place.is_short = place.operand > 0
                 place.columns, place.operand = place.columns - place.operand, 0
             if taken + place.columns <= room:
-                place.column, taken = taken, taken + place.columns
+                place.address = lane * LANE_STRIDE + taken
+                for half in [lane] if place.is_halved else ends:
+                    ends[half] = taken + place.columns
     return dealt
 
 
@@ -163,11 +185,13 @@ class _AccumulatorPlace:
     members: list[SSAValue]
     products: list[Multiplication]
     scales: int
+    is_halved: bool
+    """They are in half of the lanes."""
     operand: int = 0
     """The columns of A that threads store, behind the others."""
     is_short: bool = False
     """There are no such columns left."""
-    column: int | None = None
+    address: int | None = None
 
     def may_be_shared_with(self, other: _AccumulatorPlace, entry: EntryOp) -> bool:
         """True where one is used behind the other, and each element, of A too, by the same thread:
@@ -180,7 +204,7 @@ class _AccumulatorPlace:
 
     def _span(self, block: Block) -> tuple[int, int]:
         """Where in a block their use begins and ends."""
-        order = {op: i for i, op in enumerate(block.ops)}
+        order = numbered(block.ops)
         if any(member.owner is block for member in self.members):
             return 0, len(order)  # carried by the loop
         ops = *self.products, *users(*self.members)
@@ -191,6 +215,7 @@ class _AccumulatorPlace:
 
 def _places(entry: EntryOp, products: list[Multiplication]) -> list[_AccumulatorPlace]:
     values, shared = _shared_columns(entry)
+    alone = SharedBlocks.of(entry).ctas == 1  # A pair's 64 rows are in all lanes.
     places: dict[tuple[SSAValue, str], _AccumulatorPlace] = {}
     for op in products:
         types = product_types(op)
@@ -200,7 +225,8 @@ def _places(entry: EntryOp, products: list[Multiplication]) -> list[_Accumulator
         scales, operand = scale_columns(op), operand_columns(op)
         form = extents_of(op), key[1]
         members = [value for value in values if shared.find(value) is key[0]]
-        made = _AccumulatorPlace(form, columns + scales, members, [], scales)
+        halved = alone and extents_of(op)[1] < LANES
+        made = _AccumulatorPlace(form, columns + scales, members, [], scales, halved)
         place = places.setdefault(key, made)
         more = max(operand - place.operand, 0)
         place.columns, place.operand = place.columns + more, place.operand + more

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.cuda_tile.ops import core
 from tilewright.dialects.cuda_tile.ops.aggregate import ReduceOp, ScanOp
@@ -37,6 +36,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import GatherScatterViewType, TileType
 from tilewright.dialects.frozen import factory
+from tilewright.dialects.insertion import insert_before
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 from tilewright.passes.cuda_tile.layouts.layouts import dim_bits
 from tilewright.passes.cuda_tile.layouts.passed_values import passed_on, region_of
@@ -72,7 +72,7 @@ class SplitTiles:
         for op in reversed([op for op in self.entry.walk() if _is_cheap(op)]):
             for use in list(op.results[0].uses)[1:]:
                 copy = op.clone()
-                Rewriter.insert_op(copy, InsertPoint.before(op))
+                insert_before(copy, op)
                 use.operation.operands[use.index] = copy.results[0]
 
     def spread(self, value: SSAValue, axis: int) -> None:

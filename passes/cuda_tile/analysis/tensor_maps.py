@@ -36,6 +36,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import Target, target
 from tilewright.dialects.cute_nvgpu.lattice.tma import CHUNK, MAX_BOX, MAX_RANK, TENSOR_ELEMENTS
 from tilewright.dialects.cute_nvgpu.types.tensor_map import TmaDescriptorType
 from tilewright.dialects.frozen import frozen_entity
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.analysis.facts import divisor, known_integer
 from tilewright.passes.cuda_tile.analysis.hints import hint
 from tilewright.passes.cuda_tile.analysis.loaded_operands import is_rounded_by_copies, is_turned
@@ -281,7 +282,7 @@ def _of_dimensions(
     """The access whose map has the tensor's dimensions in this order."""
     view = op.view_type
     mapped = view.dim_map if isinstance(view, MappedView) else range(view.index_rank)
-    tile_of = {axis: i for i, axis in enumerate(mapped)}
+    tile_of = numbered(mapped)
     along = tuple(tile_of.get(dim) for dim in dims)
     bits = dim_bits(view.tile_shape)
     dimensions = tile_dimensions(op)

@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.algebra import coalesce
 from tilewright.dialects.cute.layout import stacked
+from tilewright.dialects.sequences import numbered
 
 WARP_BITS = 5
 
@@ -77,7 +78,7 @@ class TileLayout:
     @cached_property
     def register_at(self) -> dict[int, int]:
         """The register of each place."""
-        return {place: register for register, place in enumerate(self.places)}
+        return numbered(self.places)
 
     @cached_property
     def idle(self) -> int:

@@ -19,6 +19,7 @@ from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute_nvgpu.atoms.atom import MmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.lookup import parse
+from tilewright.dialects.cute_nvgpu.atoms.traits import AnyMmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.wgmma import WgmmaAtom
 from tilewright.dialects.frozen import frozen
@@ -154,7 +155,7 @@ def _places(layout: Layout, count: int) -> list[int]:
 class MmaLayouts:
     """The layouts of the operands of a multiplication."""
 
-    atom: MmaAtom | WgmmaAtom | UmmaAtom
+    atom: AnyMmaAtom
     extents: dict[str, int]
     thread_bits: int
     chained: bool = False

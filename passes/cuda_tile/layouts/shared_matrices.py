@@ -26,6 +26,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.solve_descriptor import solve
 from tilewright.dialects.cute_nvgpu.lattice.elements import ElementType
 from tilewright.dialects.cute_nvgpu.types.smem_desc_view import SmemDescViewType
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.layouts.layouts import log2, mode_of
 from tilewright.passes.cuda_tile.layouts.shared_order import CHUNK, SharedOrder
 
@@ -57,7 +58,7 @@ class MatrixOrder:
         """The order of elements of `size` bytes."""
         row = min(len(run), log2(_WIDEST // size))
         ordered = [*run[:row], *above, *run[row:]]
-        position = {bit: i for i, bit in enumerate(ordered)}
+        position = numbered(ordered)
         swizzle: dict[int, int] = {}
         for i in range(max(row + log2(size) - log2(atom), 0)):
             place = _FIRST_TURNED + i - log2(size)

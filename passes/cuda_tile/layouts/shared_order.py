@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from tilewright.dialects.cute import Layout
 from tilewright.dialects.cute.layout import stacked
 from tilewright.dialects.frozen import factory, frozen
+from tilewright.dialects.sequences import numbered
 from tilewright.passes.cuda_tile.layouts.layouts import (
     WARP_BITS,
     TileLayout,
@@ -135,7 +136,7 @@ def converting(
         own = [bit for bit in side.registers if bit not in both][: widest - len(both)]
         first = [*both, *own]
         order = [*first, *sorted(bits.difference(first), key=lambda bit: (bit in last, bit))]
-        plain = SharedOrder({bit: i for i, bit in enumerate(order)}, size)
+        plain = SharedOrder(numbered(order), size)
         swizzle: dict[int, int] = {}
         for layout in (source, target):
             swizzle |= _apart(plain, layout, swizzle)
@@ -166,7 +167,7 @@ def rows_of_chunks(run: Sequence[int], rows: Sequence[int], size: int) -> Shared
     """An order for matrices: the bits of `run` lowest, rows of whole chunks; those of `rows` above,
     of which the lowest three turn the chunks of a line."""
     order = [*run, *rows]
-    position = {bit: i for i, bit in enumerate(order)}
+    position = numbered(order)
     swizzle: dict[int, int] = {}
     free = [line for line in LINE_BITS if size << len(run) > 1 << line]
     for row in rows[:3]:

@@ -26,7 +26,7 @@ from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
 from tilewright.dialects.cute_nvgpu.atoms.umma_lookup import find_umma
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, SCALE_TYPES
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import CELL_BITS, LANE_STRIDE, LANES
 from tilewright.dialects.cute_nvgpu.types.fragments import MLIR_TYPES
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.integers import integer_of
@@ -41,10 +41,11 @@ from tilewright.passes.cuda_tile.layouts.mma_layouts import (
 )
 
 ACCUMULATORS = "cute.accumulators"
-"""The attribute of multiplications by `tcgen05.mma`: the first column of their accumulators."""
+"""The attribute of multiplications by `tcgen05.mma`: the address of their accumulators, with the
+lane in bits 31 to 16."""
 
 OPERAND = "cute.operand_columns"
-"""The attribute of those whose A is in tensor memory: its first column."""
+"""The attribute of those whose A is in tensor memory: its address."""
 
 SCALE_FACTORS = "cute.scale_factors"
 """The attribute of those that scale: the first column of their scale factors."""
@@ -70,13 +71,13 @@ _PACKED = (*HALVES, "e4m3", "e5m2")
 
 @frozen
 class Accumulators:
-    """A tile of so many `b`, `m` and `n` in tensor memory from a column on, and its elements as the
-    threads of a CTA load them. 64 rows that are half of a pair's may be `folded`: the second half
-    of the columns is in the lanes above."""
+    """A tile of so many `b`, `m` and `n` in tensor memory from an address on, and its elements as
+    the threads of a CTA load them. 64 rows that are half of a pair's may be `folded`: the second
+    half of the columns is in the lanes above."""
 
     extents: tuple[int, int, int]
     name: str
-    column: int
+    address: int
     thread_bits: int
     folded: bool = False
 
@@ -84,6 +85,16 @@ class Accumulators:
     def element(self) -> Attribute:
         """The type of an element."""
         return MLIR_TYPES[self.name]
+
+    @property
+    def lane(self) -> int:
+        """The lane of the first row."""
+        return self.address // LANE_STRIDE
+
+    @property
+    def column(self) -> int:
+        """The first column."""
+        return self.address % LANE_STRIDE
 
     @property
     def halved(self) -> bool:
@@ -236,7 +247,7 @@ def accumulators_of(op: Multiplication, thread_bits: int) -> Accumulators | None
 
 
 def packed_operand(op: Multiplication, thread_bits: int) -> PackedOperand | None:
-    """A of a multiplication that has it in tensor memory, or may have, from column 0 on."""
+    """A of a multiplication that has it in tensor memory, or may have, from address 0 on."""
     place, types = integer_of(op.attributes.get(OPERAND), 0), product_types(op)
     batch, rows, columns = extents_of(op)
     if types is None or types[0] not in _PACKED or columns % _FEWEST_TURNED:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i8, i32
 from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.element_types import ELEMENT_OF
@@ -23,6 +22,7 @@ from tilewright.dialects.cuda_tile.ops.views import (
 )
 from tilewright.dialects.cuda_tile.types import PartitionViewType, PointerType, TileType
 from tilewright.dialects.cuda_tile.value_types import TOKEN, TensorViewType
+from tilewright.dialects.insertion import insert_before
 from tilewright.passes.cuda_tile.legalization.shaped_builder import ShapedBuilder
 
 TABLE = 4096
@@ -62,7 +62,7 @@ def _variable(op: Operation, value: ElementsAttr) -> GlobalOp:
     names = (StringAttr(f"{entry.sym_name.data}_constant{number}") for number in count())
     name = next(name for name in names if name not in taken)
     variable = GlobalOp.build(properties={"sym_name": name, "value": value, "constant": UnitAttr()})
-    Rewriter.insert_op(variable, InsertPoint.before(entry))
+    insert_before(variable, entry)
     return variable
 
 

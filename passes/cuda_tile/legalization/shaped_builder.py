@@ -20,6 +20,7 @@ from tilewright.dialects.cuda_tile.ops import conversions, core, floating_point,
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.types import TileType
+from tilewright.dialects.sequences import paired
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of, tile_type
 
 _Op = TypeVar("_Op", bound=Operation)
@@ -88,7 +89,7 @@ class ShapedBuilder(TileBuilder):
             type_ = TileType.get(tuple(shape), element_of(parts[0]))
             parts = [
                 self.add(core.CatOp, pair, type_, dim=IntegerAttr(axis, 64))
-                for pair in zip(parts[::2], parts[1::2], strict=True)
+                for pair in paired(parts)
             ]
         return parts[0]
 

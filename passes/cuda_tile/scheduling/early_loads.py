@@ -21,7 +21,6 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.ir import Operation
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilewright.dialects.ancestors import descendants, makers
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, is_reached
@@ -31,6 +30,7 @@ from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp, MakeTensorViewOp, MakeView
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
+from tilewright.dialects.insertion import insert_before
 from tilewright.passes.cuda_tile.analysis.computed_again import (
     SCALAR,
     is_computed_from,
@@ -86,7 +86,7 @@ def _lift(branch: IfOp, room: int, numbers: Polynomials) -> None:
         outside = not any(branch.is_ancestor(operand.owner) for operand in op.operands)
         if outside and prod(shape_of(op.tile)) * size <= room and _is_outside(op, guard, numbers):
             op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(branch))
+            insert_before(op, branch)
 
 
 def _is_outside(load: LoadViewTkoOp, guard: CmpIOp, numbers: Polynomials) -> bool:
@@ -170,4 +170,4 @@ def _move(load: Operation, first: Operation) -> None:
     assert block is not None
     for op in [op for op in block.ops if op in moved]:
         op.detach()
-        Rewriter.insert_op(op, InsertPoint.before(first))
+        insert_before(op, first)

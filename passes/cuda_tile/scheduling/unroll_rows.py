@@ -14,7 +14,7 @@ from itertools import islice
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp, IfOp, LoopOp
@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.ops.views import ViewAccess
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
 from tilewright.dialects.frozen import entity, factory
+from tilewright.dialects.insertion import insert_before
 from tilewright.passes.cuda_tile.analysis.cost_model import are_tall, is_crowded, tiled_products
 from tilewright.passes.cuda_tile.analysis.place_accumulators import is_short_of_columns
 from tilewright.passes.cuda_tile.analysis.split_dimensions import SplitTiles, UnsplitError
@@ -127,7 +128,7 @@ class _UnrolledParts:
             return
         given = {value: self._parts[value][number] for value in op.operands if value in self._parts}
         new = op.clone(given)
-        Rewriter.insert_op(new, InsertPoint.before(before))
+        insert_before(new, before)
         number_of_part = ShapedBuilder(new).constant(number, i32)
         if isinstance(op, ViewAccess) and op.accessed in self.split.axes:
             assert isinstance(new, ViewAccess)

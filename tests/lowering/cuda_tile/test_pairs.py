@@ -69,12 +69,6 @@ def test_weights_of_pairs_stay_in_tensor_memory(loops: int) -> None:
     assert equal_as_ptx(text, schedule=3, grid=(1, 1), args=args, arch=ARCH).any()
 
 
-def test_one_thread_issues() -> None:
-    """No condition of both the CTA and the thread: ptxas would not see that it is one thread."""
-    ptx = tw.compile(paired(persistent=True), ARCH).ptx
-    assert "and.pred" not in ptx[: ptx.index("tcgen05.mma.")]
-
-
 @pytest.mark.parametrize("ctas, more", [(4, False), (8, True)])
 def test_several_pairs(ctas: int, *, more: bool) -> None:
     """A cluster is a pair; sums may begin with C, which threads of both store, tile after tile."""

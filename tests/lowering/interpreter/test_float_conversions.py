@@ -67,6 +67,12 @@ def operands(form: Form) -> tuple[list[NDArray[Any]], list[NDArray[np.float64]]]
             values = [each.astype(np.float64) for each in inputs]
         return [np.ascontiguousarray(each).view(np.uint32) for each in inputs], values
     name = source.removesuffix("x2")
+    if len(form.types) > 1:
+        return scaled(form)
+    if name == "s2f6":
+        upper = np.arange(1 << 16) >> 8
+        values = [part.astype(np.int8) / 64.0 for part in (upper, np.arange(1 << 16) & 0xFF)]
+        return [HALVES], values
     dtype = np.dtype(DTYPES[name])
     width = 8 * dtype.itemsize
     if name == "e2m1":
@@ -81,6 +87,17 @@ def operands(form: Form) -> tuple[list[NDArray[Any]], list[NDArray[np.float64]]]
     word = np.dtype(f"uint{2 * width}").type
     packed = bits.astype(word) << word(width) | bits[::-1].astype(word)
     return [packed], [upper, upper[::-1]]
+
+
+def scaled(form: Form) -> tuple[list[NDArray[Any]], list[NDArray[np.float64]]]:
+    """Every pair of elements with factors at random, and with NaN."""
+    plain = form.suffix.replace("scaled::n2::ue8m0.", "")
+    (packed,), values = operands(Form(plain, form.types[:1], form.result))
+    factors = default_rng(1).integers(0, 1 << 16, len(packed), np.uint16)
+    factors[::7] |= 0xFF
+    parts = (factors >> 8, factors & 0xFF)
+    powers = [np.where(part == 0xFF, np.nan, np.exp2(part - 127.0)) for part in parts]
+    return [packed, factors], [value * power for value, power in zip(values, powers, strict=True)]
 
 
 def elements(result: NDArray[Any], to: str) -> list[NDArray[Any]]:

@@ -162,20 +162,15 @@ def test_addresses_of_parameters_come_back() -> None:
     """Each is converted where the text does it, if it does."""
     parameters = ".param .u64 k_p, .param .align 64 .b8 k_m[128], .param .align 8 .b8 k_y[16]"
     lines = (
-        "cvta.param.u64 %rd4, %rd2;", "prefetch.tensormap [%rd4];", "cvta.param.u64 %rd5, %rd2;",
-        "prefetch.tensormap [%rd5];", "cvta.param.u64 %rd6, %rd3;", "ld.b32 %r1, [%rd6+4];",
+        "mov.b64 %rd2, k_m;", "mov.b64 %rd3, k_y;", "cvta.param.u64 %rd4, %rd2;",
+        "prefetch.tensormap [%rd4];", "mov.b64 %rd5, k_m;", "cvta.param.u64 %rd6, %rd5;",
+        "prefetch.tensormap [%rd6];", "cvta.param.u64 %rd7, %rd3;", "ld.b32 %r1, [%rd7+4];",
         "st.global.b32 [%rd1], %r1;",
     )  # fmt: skip
-    for converted in (lines[2:4], ("prefetch.param.tensormap [k_m];",)):
-        body = "\n".join(
-            ("mov.b64 %rd2, k_m;\nmov.b64 %rd3, k_y;", *lines[:2], *converted, *lines[4:])
-        )
+    for converted in (lines[4:7], ("prefetch.param.tensormap [k_m];",)):
+        body = "\n".join((*lines[:4], *converted, *lines[7:]))
         again = module_text(parse_module(small(f"{body}\n", parameters).replace("80", "90a")))
-        written = [line.strip() for line in again.splitlines()]
-        start = written.index("mov.b64 %rd3, k_y;") + 1
-        got, wanted = written[start : start + len(lines)], list(lines)
-        numbers = re.compile(r"(?<=%rd)[2-6]")
-        assert [numbers.sub("", one) for one in got] == [numbers.sub("", one) for one in wanted]
+        assert "\n\t".join(lines) in again
     body = "mov.b64 %rd2, k_m;\nld.param.b64 %rd3, [%rd2+8];\nst.b64 [%rd1], %rd3;\n"
     assert "cvta" not in module_text(parse_module(small(body, parameters)))
 
@@ -266,7 +261,7 @@ def test_what_ptxas_sees_comes_back() -> None:
         ".shared .align 8 .b8 k_shared[8];\n.shared .align 8 .b8 k_shared_1[8];\n",
         "mov.u32 %r1, k_shared_1;\n\tmov.u32 %r2, k_shared;",
         "mov.b32 %r3, 7;\n\tmov.b32 %r4, %r2;\n\tadd.s32 ",
-        "@%p1 bra $yes;\n$block1:\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
+        "@%p1 bra $yes;\n\tbra.uni $no;\n$yes:\n\tmov.b32 %r3, 8;\n$no:",
     ):
         assert part in again, part
 
@@ -288,3 +283,33 @@ def test_a_comparison_of_halves_is_one_instruction_again() -> None:
     choice.parent.insert_op_before(ConstOp(7, "b32"), choice)
     again = module_text(module)
     assert "set.gt" not in again and again.count("selp.b16") == 2
+
+
+def test_loads_and_names_come_back() -> None:
+    """Parameters are loaded, and variables called by their names, where the text does it; a narrow
+    load is one instruction, and a lane that nothing reads is given."""
+    body = "\n\t".join((
+        "ld.param.u64 %rd2, [k_p];", "ld.param.u8 %r1, [k_n];", "ld.param.s16 %r2, [k_n];",
+        "mov.b64 %rd3, k_b;", "ld.param.b32 %r3, [k_b+4];", "ld.shared.s8 %r4, [%rd2];",
+        "ld.shared.b32 %r5, [k_shared+8];", "mov.b32 %r6, 64;",
+        "mbarrier.init.shared.b64 [%r4], %r6;", "mbarrier.inval.shared.b64 [k_shared+16];",
+        "elect.sync %r7|%p1, 0xffffffff;",
+        "mov.b32 %r8, %r7;", "ld.local.b64 %rd4, [k_local+8];",
+        "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r4], %r6;", "ld.param.u64 %rd5, [k_p];",
+    ))  # fmt: skip
+    parameters = ".param .u64 k_p, .param .u32 k_n, .param .align 4 .b8 k_b[8]"
+    variables = ".shared .align 8 .b8 k_shared[32];\n.local .align 8 .b8 k_local[16];\n"
+    text = small(f"{variables}{body}\n", parameters).replace("80", "90a")
+    start = "ld.param.u64 %rd1, [k_p];\n\t"
+    assert f"{start}{body}\n\tret;" in module_text(parse_module(text))
+
+
+def test_labels_that_nothing_names() -> None:
+    """Behind a branch, and a wait, a block has a label where the text has it."""
+    body = (
+        "mov.u32 %r1, 0;\nagain:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n"
+        "@%p1 bra done;\nbra again;\ndone:\nsetp.eq.s32 %p2, %r1, 0;\n@%p2 bra end;\n"
+        "here:\nbar.sync 0;\n@%p2 bra end;\nbar.sync 1;\nend:\n"
+    )
+    again = module_text(parse_module(small(body).replace("80", "90a")))
+    assert re.findall(r"^\S+:$", again, re.MULTILINE) == ["$here:", "$end:"]

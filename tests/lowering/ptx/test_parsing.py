@@ -284,6 +284,16 @@ def test_volatile_accesses_of_local_memory_are_plain_ones() -> None:
     assert "st.relaxed.sys.global.b32" in again
 
 
+def test_a_form_with_colons_is_quoted_in_ir() -> None:
+    line = "cvt.rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2 %r1, h, 0x7f80;"
+    text = kernel(f".reg .b16 h;\nld.b16 h, [%rd1];\n{line}\nst.b32 [%rd1], %r1;\n")
+    module = parse_module(text.replace("sm_80", "sm_100a"))
+    assert 'ptx.cvt "rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2" ' in str(module)
+    assert "cvt.rn.relu.scaled::n2::ue8m0.bf16x2.s2f6x2 %r1, %h1, " in module_text(
+        parse_module(str(module))
+    )
+
+
 def test_registers_become_arguments_where_ways_meet() -> None:
     module = parse_module(
         kernel(
@@ -297,25 +307,27 @@ def test_registers_become_arguments_where_ways_meet() -> None:
         "\n".join(str(module).splitlines()[1:-1])
         == """\
   ptx.entry @k(%0: u64) {
-    %1 = ptx.const 0 : !ptx.reg<b32>
-    %2 = ptx.mov %1 : !ptx.reg<b32> -> !ptx.reg<b32>
-    %3 = ptx.sreg "tid.x"
-    ptx.bra ^loop(%2 : !ptx.reg<b32>)
-  ^loop(%4: !ptx.reg<b32>):
-    %5 = ptx.add s32 %4, %3 {ptx.in_place}
-    %6 = ptx.const 100 : !ptx.reg<b32>
-    %7 = ptx.setp lt.s32 %5, %6
-    ptx.cond_bra %7, ^loop(%5 : !ptx.reg<b32>), ^bb2
+    %1 = ptx.mov %0 {ptx.one_instruction = "1 ld.param.u64 =0, [%0]"} \
+: !ptx.reg<b64> -> !ptx.reg<b64>
+    %2 = ptx.const 0 : !ptx.reg<b32>
+    %3 = ptx.mov %2 : !ptx.reg<b32> -> !ptx.reg<b32>
+    %4 = ptx.sreg "tid.x"
+    ptx.bra ^loop(%3 : !ptx.reg<b32>)
+  ^loop(%5: !ptx.reg<b32>):
+    %6 = ptx.add s32 %5, %4 {ptx.in_place}
+    %7 = ptx.const 100 : !ptx.reg<b32>
+    %8 = ptx.setp lt.s32 %6, %7
+    ptx.cond_bra %8, ^loop(%6 : !ptx.reg<b32>), ^bb2
   ^bb2:
-    ptx.cond_bra %7, ^bb4(%3 : !ptx.reg<b32>), ^bb3 {ptx.guarded}
+    ptx.cond_bra %8, ^bb4(%4 : !ptx.reg<b32>), ^bb3 {ptx.guarded}
   ^bb3:
-    %8 = ptx.const 1 : !ptx.reg<b32>
-    %9 = ptx.add s32 %3, %8 {ptx.in_place}
-    ptx.bra ^bb4(%9 : !ptx.reg<b32>)
-  ^bb4(%10: !ptx.reg<b32>):
-    ptx.st "global" "b32" %0, 4, %5 : !ptx.reg<b64>, !ptx.reg<b32>
-    %11 = ptx.cvt u16.u32 %10
-    ptx.st "global" "b8" %0, 0, %11 : !ptx.reg<b64>, !ptx.reg<b16>
+    %9 = ptx.const 1 : !ptx.reg<b32>
+    %10 = ptx.add s32 %4, %9 {ptx.in_place}
+    ptx.bra ^bb4(%10 : !ptx.reg<b32>)
+  ^bb4(%11: !ptx.reg<b32>):
+    ptx.st "global" "b32" %1, 4, %6 : !ptx.reg<b64>, !ptx.reg<b32>
+    %12 = ptx.cvt u16.u32 %11
+    ptx.st "global" "b8" %1, 0, %12 : !ptx.reg<b64>, !ptx.reg<b16>
     ptx.ret
   }"""
     )
@@ -332,8 +344,8 @@ def test_functions_take_the_place_of_their_calls() -> None:
     )
     text = kernel(f"mov.u32 %r1, %tid.x;\n{call}st.global.b32 [%rd1], %r2;\n")
     text = text.replace(".visible", function + ".visible")
-    assert "ptx.call @twice(%1) uniform" in str(parse_module(text))
-    assert "ptx.add s32 %1, %1" in str(verified(text)[0])
+    assert "ptx.call @twice(%2) uniform" in str(parse_module(text))
+    assert "ptx.add s32 %3, %3" in str(verified(text)[0])
     recursive = text.replace("st.param.b32 [out], %r2;", "call (out), twice, (in);")
     with pytest.raises(CompileError, match="expected no recursion, got a call of twice in itself"):
         parse_module(recursive)
@@ -364,7 +376,7 @@ def test_what_stays_gets_no_argument_even_for_a_time(monkeypatch: pytest.MonkeyP
 
 def test_registers_are_found_by_the_prefix_that_they_are_declared_with() -> None:
     text = kernel(".reg .b32 %x1<3>, %x<3>;\nmov.u32 %x12, %tid.x;\nadd.s32 %x2, %x12, %x12;\n")
-    assert "ptx.add s32 %1, %1" in str(parse_module(text))
+    assert "ptx.add s32 %2, %2" in str(parse_module(text))
     for name in ("%x3", "%x13", "%x01", "%x1x"):
         with pytest.raises(CompileError, match="expected a register that is declared, got %x"):
             parse_module(text.replace("%x2", name))

@@ -41,7 +41,7 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
 )
 from tilewright.lowering.interpreter.cuda_tile.poison import (
     MASKED,
-    Poisoned,
+    AnyTile,
     determined,
     marks_of,
     of_rows,
@@ -134,7 +134,7 @@ def _shape(footprint: Footprint, rows: int) -> tuple[int, ...]:
     return (rows, *footprint.tile)
 
 
-def _operand(tile: Tile | Poisoned, footprint: Footprint, rows: int) -> Tile:
+def _operand(tile: AnyTile, footprint: Footprint, rows: int) -> Tile:
     """The operand's elements for `flat_offsets`."""
     shape, inside = _shape(footprint, rows), footprint.inside()
     known = determined(tile, "operands of an atomic", footprint.inside)
@@ -149,7 +149,7 @@ def _through_pointers(op: Any, compare: Any, plain: Any, left_out: int | None = 
     ordering.kind = Kind.ATOMIC
     pointers, optional = op.pointers, (op.mask, op.token)
 
-    def run(frame: Frame, *_: Any) -> tuple[Tile | Poisoned, int]:
+    def run(frame: Frame, *_: Any) -> tuple[AnyTile, int]:
         mask, token = map(frame.optional, optional)
         mask = determined(mask, "a mask")
         addresses = determined(frame[pointers], "addresses", of_rows(mask))

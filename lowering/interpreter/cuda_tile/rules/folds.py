@@ -30,10 +30,10 @@ from tilewright.lowering.interpreter.cuda_tile.blocks import (
 from tilewright.lowering.interpreter.cuda_tile.elements import Element, Tile, element_of_tile
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame, TileGang
 from tilewright.lowering.interpreter.cuda_tile.orderless_folds import in_any_order
-from tilewright.lowering.interpreter.cuda_tile.poison import Poisoned, moved
+from tilewright.lowering.interpreter.cuda_tile.poison import AnyTile, moved
 from tilewright.lowering.interpreter.cuda_tile.values import Value, taken
 
-Tiles = list[Tile | Poisoned]
+Tiles = list[AnyTile]
 Combine = Callable[[Frame, Tiles, Tiles], Tiles]
 Binary = Callable[..., Tile]
 _CACHED = 1 << 17
@@ -108,7 +108,7 @@ def _reduce(op: ReduceOp, preparation: Preparation) -> Step:
         return computing(op, in_any_order(body.steps[0].op, fold, axis) or fold)
     combine = _combination(body)
 
-    def act(frame: Frame, *tiles: Tile | Poisoned) -> Any:
+    def act(frame: Frame, *tiles: AnyTile) -> Any:
         results = _folded(lambda lower, upper: combine(frame, lower, upper), list(tiles), axis)
         return tuple(results) if len(tiles) > 1 else next(iter(results))
 
@@ -191,7 +191,7 @@ def _in_front(tile: Tile, axis: int) -> Tile:
     return np.ascontiguousarray(np.moveaxis(tile, axis, 1))
 
 
-def _part(tile: Tile | Poisoned, axis: int, part: slice | int) -> Tile | Poisoned:
+def _part(tile: AnyTile, axis: int, part: slice | int) -> AnyTile:
     def cut(whole: Tile) -> Tile:
         return whole[(slice(None),) * axis + (part,)]
 
@@ -209,7 +209,7 @@ def _scan(op: ScanOp, preparation: Preparation) -> Step:
     def stacked(*slices: Tile) -> Tile:
         return np.stack(slices, axis)
 
-    def act(frame: Frame, *tiles: Tile | Poisoned) -> Any:
+    def act(frame: Frame, *tiles: AnyTile) -> Any:
         # What all blocks have alike may be there once.
         shape = np.broadcast_shapes(*(tile.shape for tile in tiles))
         alike = [moved(partial(np.broadcast_to, shape=shape), tile) for tile in tiles]

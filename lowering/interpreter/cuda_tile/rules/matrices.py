@@ -13,9 +13,11 @@ from tilewright.dialects.cuda_tile.ops.operation import word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Compute,
     Options,
     Preparation,
     Step,
+    computes,
     computing,
     runs,
 )
@@ -168,8 +170,8 @@ def _words(tile: Tile, rows: int) -> Tile:
     return bits_of(spread(tile, rows))
 
 
-@runs(MmaIOp)
-def _multiply_integers(op: Operation, _: Preparation) -> Step:
+@computes(MmaIOp)
+def _multiply_integers(op: Operation) -> Compute:
     signs = [word(op, name) == "signed" for name in ("signedness_lhs", "signedness_rhs")]
 
     def run(x: Tile, y: Tile, z: Tile) -> Tile:
@@ -181,7 +183,7 @@ def _multiply_integers(op: Operation, _: Preparation) -> Step:
         sums = np.matmul(left, right).astype(np.int64) + z
         return sums.astype(np.int32)
 
-    return computing(op, run)
+    return run
 
 
 @runs

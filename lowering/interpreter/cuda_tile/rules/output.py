@@ -9,9 +9,11 @@ from tilewright.dialects.cuda_tile.ops.control_flow import AssertOp
 from tilewright.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from tilewright.dialects.printf_format import failed_tile_assertion, printed
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Compute,
     Preparation,
     Step,
     acting,
+    acts,
     runs,
     taking_poison,
 )
@@ -73,8 +75,8 @@ def _nested(tile: Tile, shape: str, letter: str) -> str:
     return "[" + ", ".join(_nested(row, shape, letter) for row in tile) + "]"
 
 
-@runs
-def _assert(op: AssertOp, _: Preparation) -> Step:
+@acts
+def _assert(op: AssertOp) -> Compute:
     message, place = op.message.data, place_of(op.location)
 
     def run(frame: Frame, condition: Tile) -> None:
@@ -87,4 +89,4 @@ def _assert(op: AssertOp, _: Preparation) -> Step:
         where = f" at index ({', '.join(map(str, index))})" if index else ""
         raise Fault(f"failed{where}: {message}", row if len(condition) > 1 else None)
 
-    return acting(op, run)
+    return run

@@ -18,9 +18,12 @@ from tilewright.dialects.cuda_tile.ops.memory import (
 from tilewright.dialects.cuda_tile.ops.module import GetGlobalOp
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Compute,
     Preparation,
     Step,
     acting,
+    acts,
+    computes,
     computing,
     runs,
     taking_poison,
@@ -38,6 +41,7 @@ from tilewright.lowering.interpreter.cuda_tile.memory_access import (
 from tilewright.lowering.interpreter.cuda_tile.poison import (
     MASKED,
     UNINITIALIZED,
+    AnyTile,
     Marks,
     Poisoned,
     determined,
@@ -58,7 +62,7 @@ def _load(op: LoadPtrTkoOp, preparation: Preparation) -> Step:
     left_out = preparation.left_open(op, MASKED) if op.padding_value is None else None
     uninitialized = preparation.left_open(op, UNINITIALIZED)
 
-    def run(frame: Frame, *_: Any) -> tuple[Tile | Poisoned, int]:
+    def run(frame: Frame, *_: Any) -> tuple[AnyTile, int]:
         given, padding, token = map(frame.optional, optional)
         mask = given
         if isinstance(given, Poisoned):
@@ -82,8 +86,8 @@ def _load(op: LoadPtrTkoOp, preparation: Preparation) -> Step:
 
 def _marks(
     mask: Tile | None,
-    given: Tile | Poisoned | None,
-    padding: Tile | Poisoned | None,
+    given: AnyTile | None,
+    padding: AnyTile | None,
     left_out: int | None,
 ) -> list[Marks]:
     """The marks of a load that its mask, as it is given too, leaves to its padding."""
@@ -121,38 +125,38 @@ def _store(op: StorePtrTkoOp, _: Preparation) -> Step:
 runs(MakeTokenOp)(lambda op, _: computing(op, lambda: 0))
 
 
-@runs(JoinTokensOp)
-def _join(op: Operation, _: Preparation) -> Step:
+@computes(JoinTokensOp)
+def _join(op: Operation) -> Compute:
     def run(*tokens: int) -> int:
         joined = 0
         for token in tokens:
             joined |= token
         return joined
 
-    return computing(op, run)
+    return run
 
 
 # One kernel runs alone: what depends on others, or on other names of memory, is there.
-@runs(GdcWaitTkoOp, GdcLaunchDependentsTkoOp, MemoryFenceAliasTkoOp)
-def _same_token(op: Operation, _: Preparation) -> Step:
+@computes(GdcWaitTkoOp, GdcLaunchDependentsTkoOp, MemoryFenceAliasTkoOp)
+def _same_token(op: Operation) -> Compute:
     def run(token: int = 0) -> int:
         return token
 
-    return computing(op, run)
+    return run
 
 
-@runs
-def _global_address(op: GetGlobalOp, _: Preparation) -> Step:
+@acts
+def _global_address(op: GetGlobalOp) -> Compute:
     name = op.name_.string_value()
 
     def run(frame: Frame) -> Tile:
         return np.full(1, frame.gang.machine.globals[name].base, np.int64)
 
-    return acting(op, run)
+    return run
 
 
-@runs
-def _alloca(op: AllocaOp, _: Preparation) -> Step:
+@acts
+def _alloca(op: AllocaOp) -> Compute:
     """Memory of each block's own; `global` memory too is another for every block."""
     count: Any = op.num_elem
     size = int(count.value.data) * pointee_of(op.result.type).bytes
@@ -169,4 +173,4 @@ def _alloca(op: AllocaOp, _: Preparation) -> Step:
             addresses.append(allocation.base)
         return np.asarray(addresses)
 
-    return acting(op, run)
+    return run

@@ -12,8 +12,9 @@ from tilewright.dialects.cuda_tile.ops.scalar_programs import LibdeviceOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.integers import integer_of
 from tilewright.lowering.interpreter.cuda_tile.blocks import Carry, Step, carries
-from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_signed
+from tilewright.lowering.interpreter.cuda_tile.elements import as_signed
 from tilewright.lowering.interpreter.cuda_tile.poison import (
+    AnyTile,
     Marks,
     Poisoned,
     any_of,
@@ -27,7 +28,7 @@ from tilewright.lowering.interpreter.cuda_tile.poison import (
 )
 from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import POINTWISE
 
-Operand = Tile | Poisoned
+Operand = AnyTile
 
 
 @in_poisoned_rows

@@ -22,13 +22,7 @@ from tilewright.dialects.cuda_tile.ops.core import (
 from tilewright.dialects.cuda_tile.ops.scalar_programs import SpecialRegisterTkoOp
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.lowering.interpreter.cuda_tile import conversions
-from tilewright.lowering.interpreter.cuda_tile.blocks import (
-    Preparation,
-    Step,
-    acting,
-    computing,
-    runs,
-)
+from tilewright.lowering.interpreter.cuda_tile.blocks import Compute, acts, computes
 from tilewright.lowering.interpreter.cuda_tile.elements import Tile, as_unsigned
 from tilewright.lowering.interpreter.cuda_tile.frame import Frame
 from tilewright.lowering.interpreter.cuda_tile.rules.pointwise import (
@@ -46,31 +40,27 @@ def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
     return type_.shape
 
 
-def _moving(op: Operation, move: Callable[[Tile], Tile]) -> Step:
-    return computing(op, move)
-
-
-@runs
-def _reshape(op: ReshapeOp, _: Preparation) -> Step:
+@computes
+def _reshape(op: ReshapeOp) -> Compute:
     shape = shape_of(op)
-    return _moving(op, lambda x: x.reshape(len(x), *shape))
+    return lambda x: x.reshape(len(x), *shape)
 
 
-@runs
-def _broadcast(op: BroadcastOp, _: Preparation) -> Step:
+@computes
+def _broadcast(op: BroadcastOp) -> Compute:
     shape = shape_of(op)
-    return _moving(op, lambda x: np.broadcast_to(x, (len(x), *shape)))
+    return lambda x: np.broadcast_to(x, (len(x), *shape))
 
 
-@runs
-def _permute(op: PermuteOp, _: Preparation) -> Step:
+@computes
+def _permute(op: PermuteOp) -> Compute:
     order: Any = op.permutation
     axes = [0, *(1 + axis for axis in order.get_values())]
-    return _moving(op, lambda x: x.transpose(axes))
+    return lambda x: x.transpose(axes)
 
 
-@runs
-def _cat(op: CatOp, _: Preparation) -> Step:
+@computes
+def _cat(op: CatOp) -> Compute:
     dim: Any = op.dim
     axis = 1 + int(dim.value.data)
 
@@ -78,23 +68,23 @@ def _cat(op: CatOp, _: Preparation) -> Step:
         rows = max(len(x), len(y))
         return np.concatenate([spread(tile, rows) for tile in (x, y)], axis=axis)
 
-    return computing(op, run)
+    return run
 
 
-@runs
-def _iota(op: IotaOp, _: Preparation) -> Step:
+@computes
+def _iota(op: IotaOp) -> Compute:
     tile = np.arange(shape_of(op)[0]).astype(result_element(op).dtype)[None]
-    return computing(op, lambda: tile)
+    return lambda: tile
 
 
-@runs
-def _pack(op: PackOp, _: Preparation) -> Step:
-    return computing(op, conversions.packed(operand_element(op)))
+@computes
+def _pack(op: PackOp) -> Compute:
+    return conversions.packed(operand_element(op))
 
 
-@runs
-def _unpack(op: UnpackOp, _: Preparation) -> Step:
-    return computing(op, conversions.unpacked(result_element(op)))
+@computes
+def _unpack(op: UnpackOp) -> Compute:
+    return conversions.unpacked(result_element(op))
 
 
 def _part(
@@ -122,19 +112,19 @@ def _part(
     return count, lambda rows: (rows.reshape(-1, *one), *places)
 
 
-@runs
-def _extract(op: ExtractOp, _: Preparation) -> Step:
+@computes
+def _extract(op: ExtractOp) -> Compute:
     whole, part = shape_of(op, 0), shape_of(op)
 
     def run(source: Tile, *indices: Tile) -> Tile:
         _, place = _part(op, indices, whole, part)
         return source[place(np.arange(len(source)))]
 
-    return computing(op, run)
+    return run
 
 
-@runs
-def _insert(op: InsertOp, _: Preparation) -> Step:
+@computes
+def _insert(op: InsertOp) -> Compute:
     part, whole = shape_of(op, 0), shape_of(op, 1)
 
     def run(source: Tile, destination: Tile, *indices: Tile) -> Tile:
@@ -144,11 +134,11 @@ def _insert(op: InsertOp, _: Preparation) -> Step:
         result[place(np.arange(rows))] = source
         return result
 
-    return computing(op, run)
+    return run
 
 
-@runs(GetTileBlockIdOp)
-def _block_id(op: Operation, _: Preparation) -> Step:
+@acts(GetTileBlockIdOp)
+def _block_id(op: Operation) -> Compute:
     def run(frame: Frame) -> tuple[Tile, ...]:
         width, height, _ = frame.gang.machine.grid
         x, rest = frame.blocks % width, frame.blocks // width
@@ -158,19 +148,19 @@ def _block_id(op: Operation, _: Preparation) -> Step:
             for axis in ids
         )
 
-    return acting(op, run)
+    return run
 
 
-@runs(GetNumTileBlocksOp)
-def _block_count(op: Operation, _: Preparation) -> Step:
+@acts(GetNumTileBlocksOp)
+def _block_count(op: Operation) -> Compute:
     def run(frame: Frame) -> tuple[Tile, ...]:
         return tuple(np.full(1, extent, np.int32) for extent in frame.gang.machine.grid)
 
-    return acting(op, run)
+    return run
 
 
-@runs
-def _special_register(op: SpecialRegisterTkoOp, _: Preparation) -> Step:
+@acts
+def _special_register(op: SpecialRegisterTkoOp) -> Compute:
     """Each block has a multiprocessor for itself; time goes on by one with each look at it."""
     register, element = op.register.data, result_element(op)
 
@@ -182,4 +172,4 @@ def _special_register(op: SpecialRegisterTkoOp, _: Preparation) -> Step:
         time = machine.looks >> (32 if register.endswith("_hi") else 0)
         return np.full(1, time, f"int{element.bits}"), token
 
-    return acting(op, run)
+    return run

@@ -25,10 +25,11 @@ from tilewright.dialects.cuda_tile.types import DYNAMIC, TensorViewType, TileVie
 from tilewright.dialects.frozen import frozen
 from tilewright.lowering.interpreter.cuda_tile.accesses import Kind
 from tilewright.lowering.interpreter.cuda_tile.blocks import (
+    Compute,
     Preparation,
     Step,
     acting,
-    computing,
+    computes,
     runs,
     taking_poison,
 )
@@ -53,6 +54,7 @@ from tilewright.lowering.interpreter.cuda_tile.pieces import Unstored
 from tilewright.lowering.interpreter.cuda_tile.poison import (
     PADDING,
     UNINITIALIZED,
+    AnyTile,
     Marks,
     Poisoned,
     determined,
@@ -74,8 +76,8 @@ from tilewright.lowering.interpreter.cuda_tile.view_places import Numbers, place
 from tilewright.lowering.interpreter.errors import Fault, first_of
 
 
-@runs
-def _make_tensor_view(op: MakeTensorViewOp, _: Preparation) -> Step:
+@computes
+def _make_tensor_view(op: MakeTensorViewOp) -> Compute:
     assert isinstance(op.result.type, TensorViewType)
     type_ = op.result.type
     element = element_of(type_.element_type)
@@ -86,7 +88,7 @@ def _make_tensor_view(op: MakeTensorViewOp, _: Preparation) -> Step:
         shape = _filled(static_shape, dynamic[:shapes])
         return TensorView(element, base, shape, _filled(static_strides, dynamic[shapes:]))
 
-    return computing(op, run)
+    return run
 
 
 def _filled(static: Numbers, dynamic: tuple[Tile, ...]) -> Numbers:
@@ -99,22 +101,22 @@ def _filled(static: Numbers, dynamic: tuple[Tile, ...]) -> Numbers:
     return numbers
 
 
-@runs(MakePartitionViewOp, MakeStridedViewOp, MakeGatherScatterViewOp)
-def _make_view(op: Operation, _: Preparation) -> Step:
+@computes(MakePartitionViewOp, MakeStridedViewOp, MakeGatherScatterViewOp)
+def _make_view(op: Operation) -> Compute:
     type_ = op.results[0].type
     assert isinstance(type_, TileView)
 
-    return computing(op, partial(TiledView, type_))
+    return partial(TiledView, type_)
 
 
-@runs(GetTensorShapeOp, GetIndexSpaceShapeOp)
-def _extents(op: Operation, _: Preparation) -> Step:
+@computes(GetTensorShapeOp, GetIndexSpaceShapeOp)
+def _extents(op: Operation) -> Compute:
     dtype = result_element(op).dtype if op.results else np.dtype(np.int32)
 
     def run(view: TensorView | TiledView) -> Any:
         return _columns(view.shape if isinstance(view, TensorView) else view.index_space(), dtype)
 
-    return computing(op, run)
+    return run
 
 
 def _columns(numbers: Numbers, dtype: np.dtype[Any]) -> Any:
@@ -151,7 +153,7 @@ class LeftOpen:
     padding: int | None
     uninitialized: int | None
 
-    def marking(self, footprint: Footprint, tile: Tile) -> Tile | Poisoned:
+    def marking(self, footprint: Footprint, tile: Tile) -> AnyTile:
         """The tiles of a footprint with their marks."""
         if self.uninitialized is not None and (empty := unwritten(footprint)) is not None:
             inside = footprint.inside()
@@ -167,7 +169,7 @@ class LeftOpen:
 
 
 def _known_index(
-    view: TiledView, index: tuple[Tile | Poisoned, ...]
+    view: TiledView, index: tuple[AnyTile, ...]
 ) -> tuple[tuple[Tile, ...], Marks | None]:
     """An index that is determined, and the marks of the tile's rows whose number was not: in place
     of it is one that no tensor has, as Tile IR reads none of those."""
@@ -199,7 +201,7 @@ def _load(op: LoadViewTkoOp | MultimemLoadReduceViewTkoOp, preparation: Preparat
         preparation.left_open(op, UNINITIALIZED),
     )
 
-    def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[Tile | Poisoned, int]:
+    def run(frame: Frame, view: TiledView, *rest: Any) -> tuple[AnyTile, int]:
         own = token = rest[count] if len(rest) > count else 0
         element = view.tensor.element
         nan = flag is not None and bool(np.any(cast("Tile", frame[flag])))

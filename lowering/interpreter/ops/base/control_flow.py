@@ -6,7 +6,7 @@ from xdsl.dialects import cf, func, gpu, scf
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.ancestors import terminator
-from tilewright.dialects.gpu import ReturnOp
+from tilewright.dialects.gpu import FunctionOp, ReturnOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.typed_words import typed
 from tilewright.lowering.interpreter.builder import Builder, runs
@@ -114,6 +114,6 @@ def _return(op: func.ReturnOp, builder: Builder) -> None:
 @runs
 def _call(op: func.CallOp, builder: Builder) -> None:
     callee = SymbolTable.lookup_symbol(op, op.callee)
-    if not isinstance(callee, func.FuncOp | gpu.FuncOp) or not callee.body.blocks:
+    if not isinstance(callee, FunctionOp) or not callee.body.blocks:
         raise OpError(op, f"'{op.name}' expected a function with a body, got {op.callee}")
     builder.add_call(op, callee.body)

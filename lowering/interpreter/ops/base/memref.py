@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
@@ -52,7 +53,7 @@ class View(LaneRecord):
     width: int
     sizes: tuple[Extent | None, ...]
     strides: tuple[Extent, ...]
-    layout: Layout | ComposedLayout | None
+    layout: AnyLayout | None
 
     def locate(self, indices: Sequence[Bits], *, check: bool = True) -> Bits:
         """The byte address of an element in every thread. Raises Fault out of bounds."""
@@ -74,7 +75,7 @@ class View(LaneRecord):
         return _at(self.layout, indices)
 
 
-def _at(layout: Layout | ComposedLayout, indices: Sequence[Any]) -> Any:
+def _at(layout: AnyLayout, indices: Sequence[Any]) -> Any:
     """The layout's value at arrays of coordinates, one array a mode."""
     if isinstance(layout, ComposedLayout):
         inner = layout.inner
@@ -111,7 +112,7 @@ def addressed_bytes(op: Operation, type_: Attribute) -> int:
 
 
 def place_in_shared(
-    op: Operation, builder: Builder, layout: Layout | ComposedLayout, width: int, align: int
+    op: Operation, builder: Builder, layout: AnyLayout, width: int, align: int
 ) -> int:
     """The first byte of a new allocation in the kernel's shared memory.
 

@@ -12,7 +12,6 @@ from tilewright.dialects.cute_nvgpu.lattice.sync import SHFL_SYNC
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.frozen import frozen
 from tilewright.dialects.ptx import warp
-from tilewright.dialects.ptx.warp_specialization import ElectMembersOp
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.array_types import AnyArray, BoolArray, Int64Array
 from tilewright.lowering.interpreter.builder import Effect, Run, effects, executes
@@ -138,15 +137,15 @@ def _elect(machine: Machine, gang: Gang) -> Bits:
 
 
 @effects(ELECT_SYNC_MEMBERS)
-def _elect_of(op: ElectMembersOp) -> Effect:
+def _elect_of(op: Any) -> Effect:
     """The first member."""
 
-    def run(machine: Machine, gang: Gang, mask: Bits) -> list[Bits]:
+    def run(machine: Machine, gang: Gang, mask: Bits = _ALL) -> list[Bits]:
         members = _Members.of(machine, gang, mask, op.mnemonic)
         first = members.named.argmax(axis=1)
         return [first.astype(np.uint32), first == members.lanes]
 
-    return run, op.members
+    return run, *op.operands
 
 
 _REDUCTIONS: dict[str, tuple[Any, int]] = {

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from tilewright.dialects.cute.int_tuple import ScaledBasis, flatten, is_tuple
 from tilewright.dialects.cute.layout import Layout
-from tilewright.dialects.cute.swizzle import Swizzle
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
+from tilewright.dialects.cute.swizzle import AnyLayout, Swizzle
 from tilewright.dialects.cute.symbolic.layouts import known
 from tilewright.dialects.cute.symbolic.scalar import Scalar
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor

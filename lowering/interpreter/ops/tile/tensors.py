@@ -23,8 +23,8 @@ from tilewright.dialects.cute.ops.tiled import (
     TypedConstantOp,
 )
 from tilewright.dialects.cute.recast import upcast
+from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.symbolic import scalar
-from tilewright.dialects.cute.symbolic.composed import AnyLayout
 from tilewright.dialects.cute.tensor import CoordTensor, Tensor
 from tilewright.dialects.cute.types.algebra import typed_of
 from tilewright.dialects.cute.types.tensors import MemRefType
