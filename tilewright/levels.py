@@ -49,8 +49,10 @@ class ModuleLevels:
             if compiled is not None and chip is not None:
                 self._lowered[key] = compiled, chip
                 return compiled, chip
-            programs = level == "atom" and is_tile_ir(self.module)
-            module = (self.at("tile", arch)[0] if programs else self.module).clone()
+            tiles = self._lowered.get(("tile", arch, pipeline.PIPELINE))
+            if level == "atom" and is_tile_ir(self.module):
+                tiles = self.at("tile", arch)
+            module = (tiles[0] if tiles else self.module).clone()
             self._lowered[key] = module, self._lower(module, level, arch)
         return self._lowered[key]
 

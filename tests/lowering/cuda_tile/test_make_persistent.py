@@ -29,7 +29,6 @@ from test_hints import hinted
 from test_warpgroups import DTYPES, operand, product, whole
 from tile_ir import entry
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
 
 import tilewright as tw
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
@@ -44,11 +43,12 @@ from tilewright.source.parsing import parse_module
 TYPES, FP8 = ("bf16", "f32"), "f8E4M3FN"
 
 
-def taken(text: str, *, along_x: bool = False) -> ModuleOp:
+@cache
+def taken(text: str, *, along_x: bool = False) -> str:
     """The kernel whose CTAs take blocks."""
     module = parse_module(text, "taken")
     CudaTileMakePersistentPass(along_x).apply(Context(), module)
-    return module
+    return str(module)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_blocks_taken_in_turn(
     want = tw.interpret(text, "k", grid=grid, args=args, **options)[2]
     assert np.abs(want).max() > 0
     along_x, told = grid[1:] == (1, 1), [*grid, 0, prod(grid)]
+    kernel = tw.compile(taken(text, along_x=along_x), arch)
     for level in ("tile", "ptx"):
         got = tw.interpret(
             taken(text, along_x=along_x), "k", grid=(ctas, 1, 1), args=[*args, *told], level=level,
             schedule=None if level == "tile" else 3, **options,
         )[2]  # fmt: skip
         assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    kernel = tw.compile(taken(text, along_x=along_x), arch)
     assert kernel.entry().takes_blocks and not tw.compile(text, arch).entry().takes_blocks
     assert along_x is not bool(re.search(r"(div|rem)\.[su]32", kernel.ptx))
 
@@ -128,13 +128,13 @@ def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
         args[0:9:3] = q, k, np.ascontiguousarray(v.swapaxes(1, 2))
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(3, 2, 1), args=args, **options)[-1]
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
     got = tw.interpret(
         taken(text), "k", grid=(ctas, 1, 1), args=[*args, 3, 2, 1, 0, 6], level="ptx", schedule=3,
         **options,
     )[-1]  # fmt: skip
     assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    ptx = tw.compile(taken(text), "sm_90a").ptx
-    assert ptx.count("cp.async.bulk.tensor.3d.shared") == 3 and "ld.global" not in ptx
 
 
 def test_queries_of_blocks_in_turn_in_registers() -> None:
@@ -143,14 +143,14 @@ def test_queries_of_blocks_in_turn_in_registers() -> None:
     args = arguments([q, *others], 1)
     options: dict[str, Any] = {"arch": "sm_90a"}
     want = tw.interpret(text, "k", grid=(2, 1, 1), args=args, **options)[-1]
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert "ldmatrix" in ptx
+    assert ptx.count("fence.proxy.async.shared::cta") == 2
     got = tw.interpret(
         taken(text), "k", grid=(1, 1, 1), args=[*args, 2, 1, 1, 0, 2], level="ptx", schedule=3,
         **options,
     )[-1]  # fmt: skip
     assert (got.view(np.uint32) == want.view(np.uint32)).all()
-    ptx = tw.compile(taken(text), "sm_90a").ptx
-    assert "ldmatrix" in ptx
-    assert ptx.count("fence.proxy.async.shared::cta") == 2
 
 
 def in_blocks(text: str) -> str:
@@ -255,11 +255,11 @@ def test_numbers_of_blocks_are_natural() -> None:
 
 def test_what_is_common_stays_in_front() -> None:
     """So tensor maps are made of arguments, and copies are boxes."""
-    module = taken(product(TYPES, (64, 64, 16)))
-    loop = next(op for op in module.walk() if isinstance(op, ForOp))
+    text = taken(product(TYPES, (64, 64, 16)))
+    loop = next(op for op in parse_module(text).walk() if isinstance(op, ForOp))
     inside = {op.name.removeprefix("cuda_tile.") for op in loop.walk()}
     assert not inside & {"make_tensor_view", "make_partition_view", "get_tile_block_id"}
-    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(module, "sm_90a").ptx
+    assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
 
 
 ENDS = """
