@@ -205,17 +205,19 @@ class _Loop:
     def lower(self) -> None:
         """Emit the loop, and what goes with it around."""
         op, kernel, bounds = self._op, self._kernel, self._bounds
-        lower = bounds.lower
+        lower, following = bounds.lower, kernel.late_products.following.get(op)
         # Memory is free of MMAs that a part takes; then those of iterations may be in flight.
         for part in sorted(self._parts, key=lambda part: isinstance(part, TensorAccumulators)):
             part.before(bounds)
         self._hoisted.wait()
         if (late := self._late) is not None:
+            if following is not None:
+                more = loop_bounds(following, kernel)
+                late.more = kernel.emitter.compare("lt", more.lower, more.upper)
             lower = self._first_iteration(late)
         self._first(bounds.at(lower), self._turns)
         for part in self._parts:
             part.after(bounds)
-        following = kernel.late_products.following.get(op)
         if late is not None and following is not None:
             late.be(kernel.late_products.by_loop[following])
             kernel.at(following)

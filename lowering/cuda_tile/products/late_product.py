@@ -31,7 +31,6 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
-from tilewright.lowering.cuda_tile.control_flow.loop_bounds import loop_bounds
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
 from tilewright.lowering.cuda_tile.kernel.loop_part import LoopPart, Range
 from tilewright.lowering.cuda_tile.kernel.warpgroup_groups import MmaGroup
@@ -71,6 +70,8 @@ class LateProduct(LoopPart):
         self.sums, self._late = late.sums, late
         self._early = late.early if self._is_long else None
         self.weights: Sequence[SSAValue] = ()
+        self.more: SSAValue | None = None
+        """True where the loop that goes on with it has an iteration."""
 
     @classmethod
     def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
@@ -203,10 +204,8 @@ class LateProduct(LoopPart):
         emitter, bounds = self._kernel.emitter, self._bounds
         number = emitter.binary("add", bounds.number, bounds.step)
         follows = emitter.compare("lt", number, bounds.upper)
-        following = self._kernel.late_products.following.get(self.op.parent_op())
-        if following is not None:
-            more = loop_bounds(following, self._kernel)
-            follows = emitter.binary("or", follows, emitter.compare("lt", more.lower, more.upper))
+        if self.more is not None:
+            follows = emitter.binary("or", follows, self.more)
         return self.ring.behind(self.ring.place, follows)
 
     def _multiply_early(self, place: StagePlace) -> MmaGroup:
