@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import func, scf
@@ -371,8 +370,7 @@ def _specialise(
         issues = emitter.compare("eq", warp, threads + copying >> WARP_BITS)
         if kernel.tensor.ctas > 1:
             issues = emitter.binary("and", kernel.leads, issues)
-        issuer = Issuer(kernel, issued)
-        emitter.when(issues, partial(issuer.run, source, record.events))
+        emitter.when(issues, lambda: Issuer(kernel, issued).walk(source, record.events))
         emitter.leave(outer)
         kernel.values = places
     produced.add_op(scf.YieldOp())

@@ -62,11 +62,7 @@ class Issuer(SpecializedWarp):
         # The stage before the first one has been given.
         self._parity = kernel.emitter.constant(kernel.tensor.stages - 1, 32)
         kernel.tensor.begin()
-
-    def run(self, block: Block, events: Sequence[Event]) -> None:
-        """Issue all, by one thread of the warp."""
-        self.kernel.tensor.elected = self.kernel.emitter.emit(ElectSyncOp())
-        self.walk(block, events)
+        kernel.tensor.elected = kernel.emitter.emit(ElectSyncOp())
 
     def walk(self, block: Block, events: Sequence[Event]) -> None:
         """Issue what a block does."""

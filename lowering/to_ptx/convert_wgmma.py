@@ -57,8 +57,7 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
         )
     word = _descriptor(op.result.type)
     low_bits, address = word & 0xFFFFFFFF, tile.address
-    chunks = _chunks(place, to) if op.result.type.format is TCGEN05 else None
-    if chunks is None:
+    if (chunks := _chunks(op.result.type, place, to)) is None:
         address = to.plus(place, address, "u32")
     # In a cluster the bits above the window are the CTA's rank, which other fields would take.
     address = to.scalar(AndOp, "b32", address, to.const(_WINDOW, "b32"))
@@ -73,14 +72,13 @@ def _make_smem_desc(op: MakeSmemDescOp, to: Conversion) -> SSAValue:
     return to.emit(PackOp(low, high))
 
 
-def _chunks(place: SSAValue, to: Conversion) -> SSAValue | None:
-    """A number of bytes in chunks of 16, where shifts say that it is a multiple."""
+def _chunks(view: SmemDescViewType, place: SSAValue, to: Conversion) -> SSAValue | None:
+    """Bytes in chunks of 16, where shifts say so, and one thread has the descriptor."""
     amount = -_START_SHIFT
     while isinstance(owner := place.owner, ShlOp) and (by := constant(owner.inputs[1])) is not None:
         place, amount = owner.inputs[0], amount + by
-    if constant(place) == 0:
-        return place
-    return None if amount < 0 else to.times(place, 1 << amount, "u32")
+    alone = view.format is TCGEN05 and amount >= 0
+    return to.times(place, 1 << amount, "u32") if alone else None
 
 
 @once_each

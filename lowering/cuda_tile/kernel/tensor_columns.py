@@ -12,7 +12,7 @@ from tilewright.dialects.cute.types.algebra import LayoutType
 from tilewright.dialects.cute.types.memref import Space, SpaceAttr
 from tilewright.dialects.cute_nvgpu.atoms.tmem_layouts import column_stride, lane_stride
 from tilewright.dialects.cute_nvgpu.atoms.umma import UmmaAtom
-from tilewright.dialects.cute_nvgpu.lattice.tmem import LANES
+from tilewright.dialects.cute_nvgpu.lattice.tmem import LANE_STRIDE, LANES
 from tilewright.dialects.cute_nvgpu.ops import tmem
 from tilewright.dialects.cute_nvgpu.ops.address import bytes_of
 from tilewright.lowering.cuda_tile.kernel.threads import ThreadNumber
@@ -81,31 +81,33 @@ class TensorColumns:
         if isinstance(accumulators, PackedOperand):
             shape, apart = (shape[0], shape[1] * accumulators.per_cell), 1
         layout = Layout(shape, (lane_stride(bits), apart))
-        return self.slice((accumulators.lane, 0), accumulators.element, shape, layout)
+        first = accumulators.lane * LANE_STRIDE
+        return self.slice(first, accumulators.element, shape, layout)
 
     def slice(
-        self, place: tuple[int, int], element: Attribute, shape: tuple[int, int], layout: Layout
+        self, address: int, element: Attribute, shape: tuple[int, int], layout: Layout
     ) -> SSAValue:
-        """The tensor of a shape and a layout from a lane and a column on."""
+        """The tensor of a shape and a layout from an address on."""
         emitter = self._emitter
         type_ = MemRefType(element, shape, LayoutType.get(layout), SpaceAttr(Space.TMEM))
-        begin = [emitter.constant(at, None) for at in place]
+        begin = [emitter.constant(at, None) for at in divmod(address, LANE_STRIDE)]
         base = self._own_columns()
-        return emitter.once(("tmem", base, place, type_), lambda: tmem.SliceOp(base, begin, type_))
+        key = "tmem", base, address, type_
+        return emitter.once(key, lambda: tmem.SliceOp(base, begin, type_))
 
     def block(
         self, accumulators: Accumulators, atom: UmmaAtom, batch: int, row: int, column: int
     ) -> SSAValue:
         """The operand D of an MMA from an element on."""
         rows, columns = atom.cta_extents("D")
-        at = accumulators.lane, accumulators.column_of(batch, row, column)
+        at = accumulators.address_of(batch, row, column)
         return self.slice(at, accumulators.element, (rows, columns), atom.cta_layout("D"))
 
     def operand(
         self, packed: PackedOperand, atom: UmmaAtom, place: tuple[int, int, int]
     ) -> SSAValue:
         """The operand A of an MMA from an element (batch, row, K) on."""
-        at = packed.lane, packed.column_of(*place) // packed.per_cell
+        at = packed.address_of(*place) // packed.per_cell
         return self.slice(at, packed.element, atom.cta_extents("A"), atom.cta_layout("A"))
 
     def runs(self, accumulators: Accumulators) -> Iterator[tuple[list[SSAValue], int]]:
@@ -117,7 +119,7 @@ class TensorColumns:
         def column_of(place: int) -> int:
             above, column = divmod(place, columns)
             batch, row = divmod(above, rows)
-            return accumulators.column_of(batch, row, column)
+            return accumulators.address_of(batch, row, column) % LANE_STRIDE
 
         along = [bit for bit in layout.registers if bit < log2(columns)]
         count = min(MOST_LOADED, 1 << len(along))

@@ -211,9 +211,8 @@ class AccumulatorMemory(TensorColumns):
         self.by_elected(lambda: commit_mmas(self._emitter, self._done, at, self.ctas, self.ctas))
 
     def by_elected(self, body: Callable[[], None]) -> None:
-        """Have one thread do it, of a warp that stays together: ptxas computes its descriptors and
-        loops in uniform registers, which all threads have in common. All have seen the phases that
-        they waited for, which may be over once MMAs are."""
+        """Have one thread do it, of a warp that stays together: ptxas has its descriptors and loops
+        in uniform registers. All threads have seen the phases that end once MMAs are complete."""
         emitter = self._emitter
         if self.elected is None:
             body()
@@ -372,7 +371,7 @@ class AccumulatorMemory(TensorColumns):
 
         def store() -> None:
             layout = Layout((LANES, self._columns), (lane_stride(_WORD_BITS), 1))
-            view = self.slice((0, 0), i32, (LANES, self._columns), layout)
+            view = self.slice(0, i32, (LANES, self._columns), layout)
             for begin, count in _powers_of_two(len(words)):
                 type_ = FragmentType.get(count, i32)
                 shape = TmemShapeAttr("32x32b")

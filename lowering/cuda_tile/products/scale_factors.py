@@ -62,7 +62,7 @@ def factor_copies(
         shape = Layout((LANES, FACTORS_OF_WORD), (lane_stride(_WORD_BITS), 1))
         row, k, item = place
         column = factors.column_of(item, row, k)
-        cells = kernel.tensor.slice((0, column), i32, (LANES, FACTORS_OF_WORD), shape)
+        cells = kernel.tensor.slice(column, i32, (LANES, FACTORS_OF_WORD), shape)
         begin = [emitter.constant(0, None)] * 2
         shape, ctas = CopyShapeAttr("32x128b.warpx4"), kernel.tensor.ctas
         yield CopyOp(matrix, cells, begin, shape, cta_group=ctas)
@@ -100,5 +100,5 @@ def factors_operand(
     layout = atom.cta_layout(which)
     shape = layout[0].size(), layout[1].size()
     type_ = MLIR_TYPES[atom.element(which).name]
-    operand = kernel.tensor.slice((0, factors.column_of(*place)), type_, shape, layout)
+    operand = kernel.tensor.slice(factors.column_of(*place), type_, shape, layout)
     return operand, place[2] % FACTORS_OF_WORD

@@ -7,9 +7,6 @@ columns have been written anew is loaded before (`kernel.tensor_memory`).
 
 Products of 64 rows have lanes 0 to 15 of each warp, or lanes 16 to 31, with their A: two of them
 share columns.
-
-    lanes 0 to 15     scores               128 columns of f32
-    lanes 16 to 31    sums | weights       128 columns of f32, 32 of bytes
 """
 
 from __future__ import annotations
@@ -34,6 +31,7 @@ from tilewright.dialects.cute_nvgpu.lattice.tmem import (
     DATACENTER_BLACKWELL,
     LANE_STRIDE,
     LANES,
+    WINDOW,
 )
 from tilewright.dialects.frozen import entity
 from tilewright.dialects.sequences import numbered
@@ -67,9 +65,6 @@ from tilewright.passes.cuda_tile.layouts.tensor_memory_layouts import (
     scale_columns,
     tensor_core_atom,
 )
-
-_HALF_LANES = 16
-"""The lanes of each warp that 64 rows have."""
 
 
 def place_accumulators(entry: EntryOp, arch: Target | None) -> None:
@@ -136,8 +131,7 @@ def _dealt(
     products = [op for op in multiplications(entry) if op not in refused]
     dealt: list[tuple[_AccumulatorPlace, int]] = []
     room = room or _room(entry, arch)
-    ends = dict.fromkeys((0, _HALF_LANES), 0)
-    """The columns that are taken in either half of the lanes."""
+    ends = {0: 0, WINDOW // 2: 0}  # The columns that are taken, by the first lane of a warp.
     for place in _places(entry, products) if products else ():
         lane = min(ends, key=ends.__getitem__) if place.is_halved else 0
         taken = ends[lane] if place.is_halved else max(ends.values())

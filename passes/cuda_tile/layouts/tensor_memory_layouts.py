@@ -113,12 +113,12 @@ class Accumulators:
         batch, rows, columns = self.extents
         return batch * -(-rows // LANES) * (columns >> self.folded)
 
-    def column_of(self, batch: int, row: int, column: int) -> int:
-        """The column of an element."""
+    def address_of(self, batch: int, row: int, column: int) -> int:
+        """The address of an element."""
         _, rows, columns = self.extents
         columns >>= self.folded
         block = batch * -(-rows // LANES) + row // LANES
-        return self.column + block * columns + (column % columns if self.folded else column)
+        return self.address + block * columns + (column % columns if self.folded else column)
 
     @property
     def _bits(self) -> tuple[list[int], list[int], list[int]]:
@@ -169,8 +169,8 @@ class PackedOperand(Accumulators):
     def columns(self) -> int:
         return super().columns // self.per_cell
 
-    def column_of(self, batch: int, row: int, column: int) -> int:
-        return super().column_of(batch, row, column) + self.column * (self.per_cell - 1)
+    def address_of(self, batch: int, row: int, column: int) -> int:
+        return super().address_of(batch, row, column) + self.address * (self.per_cell - 1)
 
 
 @frozen
