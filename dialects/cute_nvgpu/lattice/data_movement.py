@@ -55,6 +55,9 @@ SPACES: dict[str, str] = {"global": "b64", "shared": "b32"}
 GENERIC = "generic"
 """Addresses of global memory, or of windows of shared and local memory; no word in mnemonics."""
 
+_GLOBAL = {"global": "b64", GENERIC: "b64"}
+"""Global memory, by addresses of its own or generic ones."""
+
 OWN_SPACES: dict[str, str] = {"local": "b64", "const": "b64", "param": "b64"}
 """Memory of a thread, of a module and of a launch, which no other thread writes."""
 
@@ -220,16 +223,16 @@ def _accesses(name: str, does: str, section: str) -> tuple[MemoryAccessRow, ...]
         ),
         MemoryAccessRow(
             name, f"{does} memory that a device may be behind", section,
-            {"global": "b64", GENERIC: "b64"}, (MMIO,), needs("sm_70 8.2"), is_alone=True,
+            _GLOBAL, (MMIO,), needs("sm_70 8.2"), is_alone=True,
         ),
         MemoryAccessRow(
             name, f"{does} memory that a device may be behind, in order", section,
-            {"global": "b64", GENERIC: "b64"}, (MMIO_ORDERED[name],), needs("sm_70 9.3"),
+            _GLOBAL, (MMIO_ORDERED[name],), needs("sm_70 9.3"),
             is_alone=True,
         ),
         MemoryAccessRow(
             name, f"{does} memory, {WIDE_BITS} bits", section,
-            {"global": "b64", GENERIC: "b64"}, SEMANTICS[name], needs("sm_100 8.8"), True,
+            _GLOBAL, SEMANTICS[name], needs("sm_100 8.8"), True,
         ),
     )  # fmt: skip
 
@@ -238,7 +241,7 @@ LOADS = _accesses("ld", "load from", "9.7.9.8")
 STORES = (
     *_accesses("st", "store to", "9.7.9.11"),
     MemoryAccessRow(
-        "st", "start to store to memory", "9.7.9.12", {"global": "b64", GENERIC: "b64"}, ASYNC,
+        "st", "start to store to memory", "9.7.9.12", _GLOBAL, ASYNC,
         needs("sm_100 8.7"), is_alone=True,
     ),
 )  # fmt: skip

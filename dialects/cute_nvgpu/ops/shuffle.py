@@ -60,7 +60,5 @@ class ShflIdxOp(NvgpuOp):
     lane = operand_def(i32)
     result = result_def(i32)
 
-    assembly_format = "$value `,` $lane attr-dict"
-
     def __init__(self, value: SSAValue, lane: SSAValue):
         super().__init__(value, lane, result=i32)

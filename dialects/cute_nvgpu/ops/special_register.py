@@ -33,8 +33,6 @@ class SpecialRegisterOp(BaselineOp):
 
     traits = READS_AND_WRITES
 
-    assembly_format = "$register attr-dict `:` type($result)"
-
     def verify_(self) -> None:
         if (fault := register_fault(self.register.data, str(self.result.type))) is not None:
             raise self.fail(fault)

@@ -85,8 +85,6 @@ class OrdersThreads(FieldsOp):
 
     semantics = prop_def(StringAttr)
 
-    assembly_format = "$semantics attr-dict"
-
     @property
     def mnemonic(self) -> str:
         """`fence.acq_rel.gpu`."""
