@@ -55,8 +55,6 @@ def needed_for_issues(entry: EntryOp, plan: Pipelines) -> set[Operation] | None:
 class Issuer(SpecializedWarp):
     """The walk of that warp."""
 
-    ahead = False
-
     def __init__(self, kernel: EntryLowering, needed: set[Operation]):
         super().__init__(kernel, needed)
         # The stage before the first one has been given.

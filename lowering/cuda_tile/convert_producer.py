@@ -29,9 +29,6 @@ from tilewright.lowering.cuda_tile.pipelines.convert_pipelines import Rings, pla
 class SpecializedWarp:
     """A warp of its own, and the part of a kernel that it does."""
 
-    ahead = True
-    """It may do what later iterations need."""
-
     def __init__(self, kernel: EntryLowering, needed: set[Operation]):
         self.kernel, self.needed, self.rings = kernel, needed, Rings.in_kernel(kernel)
 
@@ -50,7 +47,7 @@ class SpecializedWarp:
         body: Callable[[Range, Sequence[SSAValue]], Sequence[SSAValue]],
     ) -> Sequence[SSAValue]:
         """A loop that carries values, and the places of rings, which move on behind the body."""
-        kernel, bounds = self.kernel, loop_bounds(op, self.kernel, ahead=self.ahead)
+        kernel, bounds = self.kernel, loop_bounds(op, self.kernel)
         rings, own = self.rings.carried_by(op), self.rings.of(op)
         end = 2 * len(rings)
 

@@ -155,7 +155,7 @@ class Emitter(ValueNumbering):
         condition: SSAValue,
         body: Callable[[], object],
         otherwise: Callable[[], object] | None = None,
-    ) -> scf.IfOp:
+    ) -> Operation:
         """A branch: what `body` emits under a condition, what `otherwise` does where it fails."""
 
         def branch(build: Callable[[], object]) -> None:

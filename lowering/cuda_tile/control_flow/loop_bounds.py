@@ -23,10 +23,10 @@ def is_counted(op: ForOp) -> bool:
     return op.unsigned_cmp is not None and element_of(op.lower_bound) == i64
 
 
-def loop_bounds(op: ForOp, kernel: EntryLowering, *, ahead: bool = True) -> Range:
+def loop_bounds(op: ForOp, kernel: EntryLowering) -> Range:
     """The bounds and the step, in 64 bits where a number behind the last one may be none of its
-    type, or is unsigned, or PTX has no such type, in 32 where it is small, or counts by one and
-    nobody is `ahead` of the loop."""
+    type, or is unsigned, or PTX has no such type, in 32 where it is small, or counts by one for
+    who issues MMAs, which is never ahead."""
     lower, upper, step = (
         kernel.scalar(bound) for bound in (op.lower_bound, op.upper_bound, op.step)
     )
@@ -40,7 +40,7 @@ def loop_bounds(op: ForOp, kernel: EntryLowering, *, ahead: bool = True) -> Rang
         constant_integer(step),
     )
     small = last is not None and by is not None and last + _AHEAD * by < 1 << (width - 1)
-    small |= by == 1 and not ahead
+    small |= by == 1 and kernel.tensor.elected is not None
     if width == 64 and (narrow := _narrow(kernel, lower, upper, step)) is not None:
         return narrow
     if (small and not unsigned and width > 8) or width == 64:
