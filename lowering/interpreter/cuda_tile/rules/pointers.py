@@ -148,7 +148,11 @@ def _same_token(op: Operation) -> Compute:
 @acts
 def _global_address(op: GetGlobalOp) -> Compute:
     name = op.name_.string_value()
-    return lambda frame: np.full(1, frame.gang.machine.globals[name].base, np.int64)
+
+    def run(frame: Frame) -> Tile:
+        return np.full(1, frame.gang.machine.globals[name].base, np.int64)
+
+    return run
 
 
 @acts

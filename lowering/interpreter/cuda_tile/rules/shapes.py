@@ -153,7 +153,10 @@ def _block_id(op: Operation) -> Compute:
 
 @acts(GetNumTileBlocksOp)
 def _block_count(op: Operation) -> Compute:
-    return lambda frame: tuple(np.full(1, extent, np.int32) for extent in frame.gang.machine.grid)
+    def run(frame: Frame) -> tuple[Tile, ...]:
+        return tuple(np.full(1, extent, np.int32) for extent in frame.gang.machine.grid)
+
+    return run
 
 
 @acts

@@ -85,13 +85,21 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 @computes
 def _extract_value(op: ExtractValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
-    return lambda container: _extracted(container, type_, path)
+
+    def extracted(container: Any) -> Any:
+        return _extracted(container, type_, path)
+
+    return extracted
 
 
 @computes
 def _insert_value(op: InsertValueOp) -> Compute:
     path, type_ = _path(op), op.container.type
-    return lambda container, value: _inserted(container, type_, path, value)
+
+    def compute(container: Any, value: Any) -> Any:
+        return _inserted(container, type_, path, value)
+
+    return compute
 
 
 @effects

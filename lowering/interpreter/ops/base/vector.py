@@ -31,7 +31,11 @@ def _broadcast(op: vector.BroadcastOp) -> Compute:
 def _extract(op: vector.ExtractOp) -> Compute:
     window = window_of(op, op.vector.type, op.result.type)
     taken = window if shape_of(op.result.type) else window.start
-    return lambda value: value[:, taken]
+
+    def compute(value: Bits) -> Bits:
+        return value[:, taken]
+
+    return compute
 
 
 @computes

@@ -7,6 +7,7 @@ from tilewright.dialects.cute_nvgpu.ops import address
 from tilewright.lowering.interpreter.builder import Effect, effects, executes, nothing
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, container
+from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.share import refuse
 from tilewright.lowering.interpreter.values import Bits, spread
 
@@ -14,7 +15,11 @@ from tilewright.lowering.interpreter.values import Bits, spread
 @computes
 def _address(op: address.AddressOp) -> Compute:
     dtype = container(op, op.result.type)
-    return lambda view: view.address.astype(dtype)
+
+    def compute(view: View) -> Bits:
+        return view.address.astype(dtype)
+
+    return compute
 
 
 @effects

@@ -71,7 +71,10 @@ def remote(address: Bits, rank: Bits) -> Bits:
 
 @computes
 def _mapa(op: MapaOp) -> Compute:
-    return lambda address, rank: remote(address, rank).astype(np.uint32)
+    def compute(address: Bits, rank: Bits) -> Bits:
+        return remote(address, rank).astype(np.uint32)
+
+    return compute
 
 
 @effects(rows.MAPA_LEADER)

@@ -268,7 +268,11 @@ executes(
 @computes
 def _splat(op: fragment.SplatOp) -> Compute:
     count, dtype = op.fragment.type.count.data, container(op.fragment.type)
-    return lambda value: np.repeat(value.astype(dtype)[:, None], count, axis=1)
+
+    def compute(value: Bits) -> Bits:
+        return np.repeat(value.astype(dtype)[:, None], count, axis=1)
+
+    return compute
 
 
 @computes
@@ -305,7 +309,11 @@ def _insert(op: fragment.InsertOp) -> Compute:
 def _slice(op: fragment.SliceOp) -> Compute:
     first = op.position.value.data
     last = first + op.result.type.count.data
-    return lambda value: value[:, first:last]
+
+    def sliced(value: AnyArray) -> AnyArray:
+        return value[:, first:last]
+
+    return sliced
 
 
 @computes
@@ -322,7 +330,11 @@ def _cast(op: fragment.CastOp) -> Compute:
     source, result = op.source.type, op.result.type.element
     assert isinstance(source, FragmentType)
     element = source.element
-    return lambda value: elements_of(words_of(value, element), result)
+
+    def cast(value: AnyArray) -> AnyArray:
+        return elements_of(words_of(value, element), result)
+
+    return cast
 
 
 @computes

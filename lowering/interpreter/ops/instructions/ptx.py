@@ -27,6 +27,7 @@ from tilewright.dialects.ptx import (
 from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.lowering.interpreter.address_windows import window_of
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
+from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.builder import (
     Builder,
     Effect,
@@ -126,7 +127,11 @@ def _cvta(op: ScalarOp) -> Compute:
     if space != "shared":
         return same
     window = np.uint64(SHARED_WINDOW)
-    return lambda a: a - window if to else a + window
+
+    def moved(a: Bits) -> Bits:
+        return a - window if to else a + window
+
+    return moved
 
 
 @effects(scalars.IsspacepOp)
@@ -237,7 +242,11 @@ def _pack(op: registers.PackOp) -> Compute:
 @computes
 def _unpack(op: registers.UnpackOp) -> Compute:
     half = np.dtype(f"uint{4 * np.dtype(CONTAINERS[op.whole]).itemsize}")
-    return lambda word: word.copy()[:, None].view(half)
+
+    def halves(word: AnyArray) -> AnyArray:
+        return word.copy()[:, None].view(half)
+
+    return halves
 
 
 @computes
