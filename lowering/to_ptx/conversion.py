@@ -161,7 +161,7 @@ class Conversion(ValueNumbering):
         self._location = place
         became = rule(op, self)
         if became is not None:
-            values: Any = became if isinstance(became, list) else [became]
+            values: Any = became if isinstance(became, list) else [became]  # pyright: ignore
             self.values.update(zip(op.results, values, strict=True))
         self._location = outer
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ptx.instruction import ScalarOp
 from tilewright.dialects.ptx.registers import ConstOp, SregOp
 from tilewright.dialects.ptx.scalars import (
     AddOp,
@@ -63,40 +64,40 @@ def lowest(mask: int) -> int:
     return mask & -mask if mask else 1 << 64
 
 
-def _add(op: AddOp, known: Known) -> int:
+def _add(op: ScalarOp, known: Known) -> int:
     a, b = (known(value) for value in op.inputs)
     if a & b == 0:
         return a | b
     return _filled(_filled(a) + _filled(b)) & -min(lowest(a), lowest(b))
 
 
-def _multiply(op: MulOp, known: Known) -> int:
+def _multiply(op: ScalarOp, known: Known) -> int:
     a, b = (known(value) for value in op.inputs)
     if not op.form.data.startswith("lo."):
         return -1
     return _filled(_filled(a) * _filled(b)) & -(lowest(a) * lowest(b))
 
 
-def _shift_left(op: ShlOp, known: Known) -> int:
+def _shift_left(op: ScalarOp, known: Known) -> int:
     amount = op.inputs[1].owner
     return known(op.inputs[0]) << amount.unsigned if isinstance(amount, ConstOp) else -1
 
 
-def _shift_right(op: ShrOp, known: Known) -> int:
+def _shift_right(op: ScalarOp, known: Known) -> int:
     amount, mask = op.inputs[1].owner, known(op.inputs[0])
     if not isinstance(amount, ConstOp) or op.form.data[0] != "u":
         return -1
     return mask >> amount.unsigned
 
 
-def _remainder(op: RemOp, known: Known) -> int:
+def _remainder(op: ScalarOp, known: Known) -> int:
     by = op.inputs[1].owner
     if op.form.data[0] != "u" or not isinstance(by, ConstOp) or not by.unsigned:
         return -1
     return _filled(min(by.unsigned - 1, known(op.inputs[0])))
 
 
-def _convert(op: CvtOp, known: Known) -> int:
+def _convert(op: ScalarOp, known: Known) -> int:
     mask = known(op.inputs[0])
     match op.form.data:
         case "u64.u32":

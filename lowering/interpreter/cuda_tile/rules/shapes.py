@@ -43,20 +43,32 @@ def shape_of(op: Operation, operand: int | None = None) -> tuple[int, ...]:
 @computes
 def _reshape(op: ReshapeOp) -> Compute:
     shape = shape_of(op)
-    return lambda x: x.reshape(len(x), *shape)
+
+    def run(x: Tile) -> Tile:
+        return x.reshape(len(x), *shape)
+
+    return run
 
 
 @computes
 def _broadcast(op: BroadcastOp) -> Compute:
     shape = shape_of(op)
-    return lambda x: np.broadcast_to(x, (len(x), *shape))
+
+    def run(x: Tile) -> Tile:
+        return np.broadcast_to(x, (len(x), *shape))
+
+    return run
 
 
 @computes
 def _permute(op: PermuteOp) -> Compute:
     order: Any = op.permutation
     axes = [0, *(1 + axis for axis in order.get_values())]
-    return lambda x: x.transpose(axes)
+
+    def run(x: Tile) -> Tile:
+        return x.transpose(axes)
+
+    return run
 
 
 @computes
