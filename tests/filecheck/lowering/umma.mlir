@@ -30,26 +30,26 @@
 // CHECK-NEXT:    %9 = ptx.and b32 %3, %8
 // CHECK-NEXT:    %10 = ptx.const 4 : !ptx.reg<b32>
 // CHECK-NEXT:    %11 = ptx.shr u32 %9, %10
-// CHECK-NEXT:    %12 = ptx.const 65536 : !ptx.reg<b32>
+// CHECK-NEXT:    %12 = ptx.const 65538 : !ptx.reg<b32>
 // CHECK-NEXT:    %13 = ptx.add u32 %11, %12
-// CHECK-NEXT:    %14 = ptx.const 2 : !ptx.reg<b32>
-// CHECK-NEXT:    %15 = ptx.add u32 %13, %14
-// CHECK-NEXT:    %16 = ptx.const 1073758272 : !ptx.reg<b32>
-// CHECK-NEXT:    %17 = ptx.pack b64 %15, %16
-// CHECK-NEXT:    %18 = ptx.cvt u32.u64 %stage
-// CHECK-NEXT:    %19 = ptx.const 11 : !ptx.reg<b32>
-// CHECK-NEXT:    %20 = ptx.shl b32 %18, %19
-// CHECK-NEXT:    %21 = ptx.and b32 %4, %8
-// CHECK-NEXT:    %22 = ptx.shr u32 %21, %10
-// CHECK-NEXT:    %23 = ptx.add u32 %22, %12
-// CHECK-NEXT:    %24 = ptx.add u32 %20, %23
-// CHECK-NEXT:    %25 = ptx.add u32 %24, %14
-// CHECK-NEXT:    %26 = ptx.pack b64 %25, %16
+// CHECK-NEXT:    %14 = ptx.const 1073758272 : !ptx.reg<b32>
+// CHECK-NEXT:    %15 = ptx.pack b64 %13, %14
+// CHECK-NEXT:    %16 = ptx.cvt u32.u64 %stage
+// CHECK-NEXT:    %17 = ptx.const 2 : !ptx.reg<b32>
+// CHECK-NEXT:    %18 = ptx.const 11 : !ptx.reg<b32>
+// CHECK-NEXT:    %19 = ptx.shl b32 %16, %18
+// CHECK-NEXT:    %20 = ptx.and b32 %4, %8
+// CHECK-NEXT:    %21 = ptx.shr u32 %20, %10
+// CHECK-NEXT:    %22 = ptx.const 65536 : !ptx.reg<b32>
+// CHECK-NEXT:    %23 = ptx.add u32 %21, %22
+// CHECK-NEXT:    %24 = ptx.add u32 %19, %23
+// CHECK-NEXT:    %25 = ptx.add u32 %24, %17
+// CHECK-NEXT:    %26 = ptx.pack b64 %25, %14
 // CHECK-NEXT:    %27 = ptx.const 138413200 : !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16" %7, %17, %26, %27 enable_input_d %1 : !ptx.reg<b64>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16" %7, %15, %26, %27 enable_input_d %1 : !ptx.reg<b64>
 // CHECK-NEXT:    %28 = ptx.const 138421392 : !ptx.reg<b32>
 // CHECK-NEXT:    %29 = ptx.list.make %m, %m, %m, %m : !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32>, !ptx.reg<b32> -> !ptx.reg<b32 x 4>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16.collector::a::lastuse" %7, %17, %26, %28 lanes %29 : !ptx.reg<b32 x 4> scale_input_d 3 : !ptx.reg<b64>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::f16.collector::a::lastuse" %7, %15, %26, %28 lanes %29 : !ptx.reg<b32 x 4> scale_input_d 3 : !ptx.reg<b64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @dense(%p: i1, %m: i32, %stage: index) attributes {gpu.kernel} {
@@ -87,14 +87,12 @@ func.func @dense(%p: i1, %m: i32, %stage: index) attributes {gpu.kernel} {
 // CHECK-NEXT:    %10 = ptx.and b32 %3, %9
 // CHECK-NEXT:    %11 = ptx.const 4 : !ptx.reg<b32>
 // CHECK-NEXT:    %12 = ptx.shr u32 %10, %11
-// CHECK-NEXT:    %13 = ptx.const 65536 : !ptx.reg<b32>
+// CHECK-NEXT:    %13 = ptx.const 65538 : !ptx.reg<b32>
 // CHECK-NEXT:    %14 = ptx.add u32 %12, %13
-// CHECK-NEXT:    %15 = ptx.const 2 : !ptx.reg<b32>
-// CHECK-NEXT:    %16 = ptx.add u32 %14, %15
-// CHECK-NEXT:    %17 = ptx.const 1073758272 : !ptx.reg<b32>
-// CHECK-NEXT:    %18 = ptx.pack b64 %16, %17
-// CHECK-NEXT:    %19 = ptx.const 136316032 : !ptx.reg<b32>
-// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::mxf4nvf4.block_scale.block16" %4, %18, %18, %19 scales %6, %8 enable_input_d %1 : !ptx.reg<b64>
+// CHECK-NEXT:    %15 = ptx.const 1073758272 : !ptx.reg<b32>
+// CHECK-NEXT:    %16 = ptx.pack b64 %14, %15
+// CHECK-NEXT:    %17 = ptx.const 136316032 : !ptx.reg<b32>
+// CHECK-NEXT:    ptx.tcgen05.mma "cta_group::1.kind::mxf4nvf4.block_scale.block16" %4, %16, %16, %17 scales %6, %8 enable_input_d %1 : !ptx.reg<b64>
 // CHECK-NEXT:    ptx.ret
 // CHECK-NEXT:    }
 func.func @scaled(%p: i1) attributes {gpu.kernel} {
