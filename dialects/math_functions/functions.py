@@ -326,9 +326,10 @@ def cbrt(x: Value) -> Value:
     """The cube root."""
     form = x.format
     a = abs(x)
-    tiny = a < 2.0 ** (1 - form.bias)
-    shift = 3 * (form.mantissa // 3 + 2)
-    a = choice(tiny, a * 2.0**shift, a)
+    # A first guess above the root of a number near the largest one has an infinite cube.
+    tiny, huge = a < 2.0 ** (1 - form.bias), a >= 2.0 ** (form.bias - 1)
+    shift = form.mantissa // 3 + 2
+    a = choice(tiny, a * 2.0 ** (3 * shift), choice(huge, a * 2.0**-3, a))
     third = (a.word / 3) + (2 * form.bias << form.mantissa) // 3
     root = third.float
     for _ in range(4 if form.name == "f64" else 3):
@@ -338,7 +339,7 @@ def cbrt(x: Value) -> Value:
     residue = square.fma(root, -a)
     residue = square_low.fma(root, residue)
     root = root - residue / (square * 3.0)
-    root = choice(tiny, root * 2.0 ** -(shift // 3), root)
+    root = choice(tiny, root * 2.0**-shift, choice(huge, root * 2.0, root))
     plain = (a > 0.0) & (a < inf)
     return choice(plain, root.signed_as(x), x)
 

@@ -67,6 +67,7 @@ def _multiply(op: Any, kernel: EntryLowering) -> None:
         _multiply_by_warpgroups(op, product, kernel)
     elif atom is None:
         multiply_fused(op, kernel)
+        kernel.ahead.read(op, MmaGroup())
     else:
         AtomProduct(op, atom, kernel).multiply()
 
