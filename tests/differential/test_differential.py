@@ -43,6 +43,7 @@ def test_nothing_differs(kind: str):
         ("tile_gemms", 30826),  # and of a loop that surely runs: numbers computed before it
         ("functions", 900078),  # the cube root of -3.04e38 was NaN
         ("tile_gemms", 900116),  # a box that a product without MMAs reads kept its stage
+        ("tcgen05_orders", 900125),  # a copy to one lane of 32, a load of sixteen others
         ("wgmma_orders", 5000),  # two accumulators in turn, by one op
         ("wgmma_orders", 30060),  # a hazard behind a branch that block 1 alone takes
         ("wgmma_orders", 50177),  # the only wgmma.fence is in a loop that surely runs

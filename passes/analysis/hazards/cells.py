@@ -144,7 +144,7 @@ class Cells:
         lane = self._roles[role].lanes[0]
         numbers = [index if isinstance(index, int) else int(index[lane]) for index in indices]
         first = view.first if isinstance(view.first, int) else int(view.first[lane])
-        if place.lanes is not None and place.lanes < 4 * WARP:
+        if place.halves is not None and max(place.halves) * HALF < WARP:
             offset = sum(numbers) if view.type is None else tensor_offset(view.type, numbers)
             self._check_window(event, first + int(offset), role)
         key = (place, view.root, first, tuple(numbers))
@@ -225,8 +225,8 @@ def _tensor(place: MemoryPlace, view: PlacedView, first: int, numbers: list[int]
         return cells
     assert view.type is not None
     halves, columns = tensor_cells(view.type)
-    if place.lanes is not None:
-        halves = tuple(range(max(place.lanes // HALF, 1)))
+    if place.halves is not None:
+        halves = place.halves
     if place.columns is not None:
         offset = int(tensor_offset(view.type, numbers))
         if offset % (1 << 16) + place.columns.bit_length() > columns.bit_length():

@@ -19,8 +19,9 @@ Reach = Callable[..., NDArray[np.int64] | int]
 @frozen_entity
 class MemoryPlace:
     """An element of a memref, or the elements that lie `extents` from it on, by dimension. In
-    tensor memory `columns`, a bit for each, of some `lanes` (all of a tensor's where None). An
-    instruction has the whole memory of a CTA for a memref, registers for indices, and a `reach`."""
+    tensor memory `columns`, a bit for each, of some `halves` of its windows of lanes (all of a
+    tensor's where None). An instruction has the whole memory of a CTA for a memref, registers for
+    indices, and a `reach`."""
 
     memref: SSAValue | Space
     indices: tuple[SSAValue, ...]
@@ -28,7 +29,7 @@ class MemoryPlace:
     matrix: MakeSmemDescOp | None = None
     """The descriptor, where the place is a matrix of a line of memory."""
     columns: int | None = None
-    lanes: int | None = None
+    halves: tuple[int, ...] | None = None
     writes: bool = False
     offset: int = 0
     """How far behind its address it is, in bytes."""

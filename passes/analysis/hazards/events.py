@@ -13,6 +13,7 @@ from xdsl.dialects import gpu, memref
 from xdsl.ir import Operation
 
 from tilewright.dialects.cute.types.memref import Space
+from tilewright.dialects.cute_nvgpu.atoms.tmem_copy import copy_lanes
 from tilewright.dialects.cute_nvgpu.atoms.wmma import WmmaAccess
 from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import ROWS, TCGEN05
 from tilewright.dialects.cute_nvgpu.lattice import (
@@ -231,7 +232,8 @@ def _copy(op: Any) -> Effect:
     shape = op.copy_shape
     word = getattr(op, "descriptor", None) or op.source
     matrix = matrix_of(word, TCGEN05, "k", (max(shape.rows, ROWS), shape.bits // 8), 8)
-    places = tensor_place(op, (1 << shape.columns) - 1), matrix
+    lanes = copy_lanes(shape)
+    places = tensor_place(op, (1 << shape.columns) - 1, map(lanes, range(lanes.size()))), matrix
     return Effect("umma", places=tuple(filter(None, places)), constant=("cp", shape.name))
 
 
@@ -242,7 +244,7 @@ def _shift(op: Any) -> Effect:
 
 def _tile(op: Any) -> Effect:
     stores, access = op.row is tmem_access.TMEM_STORE, op.access
-    place = tensor_place(op, access.column_set, access.shape.lanes, writes=stores)
+    place = tensor_place(op, access.column_set, range(access.shape.lanes), writes=stores)
     return Effect("tmem.store" if stores else "tmem.load", places=(place,))
 
 

@@ -5,6 +5,7 @@ of the one tensor memory, that a CTA has, or a descriptor. A place has the funct
 what is accessed, in bytes or cells, by the numbers in those registers.
 """
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Any
 
@@ -133,14 +134,16 @@ def chunks(
 # Tensor memory
 
 
-def tensor_place(op: Any, columns: int, lanes: int = LANES, *, writes: bool = True) -> MemoryPlace:
+def tensor_place(
+    op: Any, columns: int, lanes: Iterable[int] = range(LANES), *, writes: bool = True
+) -> MemoryPlace:
     """Columns of some lanes from the place on that an op names."""
+    halves = tuple(sorted({lane // HALF for lane in lanes}))
     memory, indices, offset = memory_operand(op)
     if indices is not None:
-        return MemoryPlace(memory, indices, columns=columns, lanes=lanes, writes=writes)
-    reach = _cells(tuple(range(max(lanes // HALF, 1))), columns)
-    return MemoryPlace(Space.TMEM, (memory,), lanes=lanes, writes=writes, offset=offset,
-                       reach=reach)  # fmt: skip
+        return MemoryPlace(memory, indices, columns=columns, halves=halves, writes=writes)
+    return MemoryPlace(Space.TMEM, (memory,), halves=halves, writes=writes, offset=offset,
+                       reach=_cells(halves, columns))  # fmt: skip
 
 
 def tensor_operand(atom: UmmaAtom, name: str, value: SSAValue) -> MemoryPlace:
