@@ -26,7 +26,8 @@ def _ops(*names: str) -> Iterator[type[ScalarOp]]:
 
 
 AddOp, SubOp, MulOp, MadOp, FmaOp = _ops("add", "sub", "mul", "mad", "fma")
-DivOp, RemOp, MinOp, SqrtOp, RsqrtOp = _ops("div", "rem", "min", "sqrt", "rsqrt")
+DivOp, RemOp, MinOp, MaxOp = _ops("div", "rem", "min", "max")
+SqrtOp, RsqrtOp = _ops("sqrt", "rsqrt")
 SetpOp, SelpOp = _ops("setp", "selp")
 AndOp, OrOp, XorOp, NotOp, ShlOp, ShrOp = _ops("and", "or", "xor", "not", "shl", "shr")
 CvtOp, CvtaOp, IsspacepOp = _ops("cvt", "cvta", "isspacep")

@@ -284,6 +284,7 @@ def warps(kernel: Kernel) -> dict[str, list[PtxOp]]:
     counts = range(SETMAXNREG.lowest, SETMAXNREG.highest + 1, SETMAXNREG.unit)
     return {
         "elect": [warp_specialization.ElectSyncOp()],
+        "elect_lane": [warp_specialization.ElectLaneOp()],
         "elect_members": [warp_specialization.ElectMembersOp(kernel.input("b32"))],
         "setmaxnreg": [
             warp_specialization.SetmaxnregOp(action, count)
