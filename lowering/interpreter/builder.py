@@ -2,7 +2,7 @@
 
 Structured ops (`scf.for`) and branches (`cf`, `ptx`) both become jumps between blocks. Blocks are
 numbered in the order of the text: the blocks of a loop come before what follows the loop, and both
-sides of an `if` before what follows it.
+sides of an `if` before what follows it, wherever the text of a branch stands.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,6 +24,7 @@ from tilewright.lowering.interpreter.program import (
     Jump,
     Program,
     Suspend,
+    ordered,
 )
 from tilewright.source.diagnostic import OpError
 
@@ -158,7 +159,7 @@ class Builder:
         self._add_body(body)
         arguments = [self.slot(argument) for argument in body.blocks[0].args]
         return Program(
-            self.blocks,
+            ordered(self.blocks),
             self._registers,
             arguments,
             self.ops,

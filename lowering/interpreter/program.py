@@ -101,6 +101,26 @@ class CodeBlock:
                 return []
 
 
+def ordered(blocks: Sequence[CodeBlock]) -> list[CodeBlock]:
+    """Blocks and their numbers such that threads meet where their ways do: what leads back alone,
+    as a branch whose text stands behind the kernel's end, comes right behind what leads to it."""
+    order, back = list(blocks), set[CodeBlock]()
+    before: dict[CodeBlock, list[CodeBlock]] = {block: [] for block in blocks}
+    for block in reversed(blocks):
+        targets = [jump.target for jump in block.jumps()]
+        if targets and all(one.number <= block.number or one in back for one in targets):
+            back.add(block)
+        for target in targets:
+            before[target].append(block)
+    for block in filter(back.__contains__, blocks):
+        numbers = [one.number for one in before[block] if one.number < block.number]
+        if numbers and max(numbers) + 1 < block.number:
+            order.insert(max(numbers) + 1, order.pop(block.number))
+            for number, moved in enumerate(order):
+                moved.number = number
+    return order
+
+
 @dataclass(eq=False)
 class Program:
     """A kernel ready to run."""

@@ -168,6 +168,6 @@ class TritonConversion(ShapedBuilder):
     @contextmanager
     def lifted(self, shape: tuple[int, ...]) -> Generator[None]:
         """Scalars are tiles of a shape."""
-        self._lifted = shape
+        outside, self._lifted = self._lifted, shape
         yield
-        self._lifted = ()
+        self._lifted = outside

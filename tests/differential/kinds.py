@@ -9,6 +9,7 @@ from copies import matrices, tiled_copies
 from draw import Draw
 from functions import functions
 from mmas import register_mmas, ummas, warp_gemms, warpgroup_gemms, wgmmas
+from ptx_texts import ptx_texts
 from reductions import reductions
 from scalars import blocks, scalars, vectors
 from shared_orders import shared_orders
@@ -20,10 +21,13 @@ from tile_poison import tile_poison
 from tile_products import tile_products, tile_scaled
 from tile_rows import tile_rows
 from tile_shared import tile_shared
+from tile_values import tile_values
+from tile_views import tile_views
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
 from triton_accesses import triton_accesses
+from triton_values import triton_values
 from view_tensor_memory import view_tensor_memory
 from view_warpgroups import view_warpgroups
 from views import views
@@ -47,8 +51,8 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tcgen05_orders,
         shared_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
-        tile_shared,
-        tile_poison, tile_memory, triton_accesses,
+        tile_shared, tile_values, tile_views,
+        tile_poison, tile_memory, triton_accesses, triton_values, ptx_texts,
     )
 }  # fmt: skip
 

@@ -45,7 +45,7 @@ class TritonKernel(TileKernel):
     def difference(self) -> str | None:
         got = tw.interpret(self.text, "k", grid=self.grid, args=self.args)
         for number, (a, b) in enumerate(zip(got, self.expected, strict=True)):
-            if (a != b).any():
+            if ((a != b) & ((a == a) | (b == b))).any():
                 return f"argument {number} is not what NumPy has"
         return super().difference()
 

@@ -29,6 +29,18 @@ def test_threads_beside_the_membermask_are_missed() -> None:
         run(body + "mov.u32 %r0, 0;\n")
 
 
+def test_members_whose_branch_stands_behind_the_end() -> None:
+    """As compilers put what is rare; in a loop, too."""
+    text = HEAD + (
+        "mov.u32 %r2, 0;\nmov.u32 %r0, %r1;\nround:\nsetp.lt.u32 %p1, %r0, 8;\n@%p1 bra few;\n"
+        "meet:\nredux.sync.min.u32 %r3, %r0, -1;\nadd.u32 %r0, %r0, %r3;\nadd.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p1, %r2, 2;\n@%p1 bra round;\n"
+    ) + TAIL.replace("}", "few:\nadd.u32 %r0, %r0, 10;\nbra meet;\n}")  # fmt: skip
+    [result] = tw.interpret(text, grid=(1,), block=(32,), args=[np.zeros(32, np.uint32)])
+    first = np.where(LANE < 8, LANE + 10, LANE) + 8
+    np.testing.assert_array_equal(result, first + 16)
+
+
 @pytest.mark.parametrize("schedule", [None, 0, 1])
 @pytest.mark.parametrize("leave", ["@!%p1 ret", "@!%p1 bra out"])
 def test_threads_that_have_ended_are_in_no_vote(leave: str, schedule: int | None) -> None:

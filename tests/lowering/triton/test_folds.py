@@ -72,12 +72,14 @@ SCANS = [
     ("%z = arith.addi %y, %c0 : i32", "false", lambda a: a),
     ("%z = arith.addi %x, %c0 : i32", "false", lambda a: np.repeat(a[:, :1], 16, 1)),
     ("%z = arith.addi %x, %c0 : i32", "true", lambda a: np.repeat(a[:, -1:], 16, 1)),
+    ("%f = arith.constant 5 : i32\n%s = arith.addi %x, %f : i32\n%z = arith.subi %s, %f : i32",
+     "false", lambda a: np.repeat(a[:, :1], 16, 1)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("region", "reverse", "function"), SCANS)
 def test_scans_of_rows(region: str, reverse: str, function: Any):
-    """Of regions with an identity, and of those that keep the last, or the first."""
+    """Of regions with an identity, of those that keep the last, or the first, and of constants."""
     a = numbers("i32", (4, 16))
     body = "%c0 = arith.constant 0 : i32\n    " + fold(
         "scan", region, "i32", "4x16", "4x16", f", reverse = {reverse}"
