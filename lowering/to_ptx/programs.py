@@ -16,6 +16,9 @@ from tilewright.lowering.to_ptx.conversion import Conversion, constant, signed
 
 _RESIZED = re.compile(r"[su](\d+)\.([su])(\d+)")
 """The forms of conversions between integers: bits, and letter and bits of the source."""
+_EQUAL_HALVES = re.compile(r"eq\.[sub]16")
+"""Comparisons that ptxas 12.9 to 13.0 fuses with `min` or `max` of the same constant into one
+VIMNMX, whose upper half's answer takes the place of the lower's; it leaves `ne` alone."""
 
 
 @entity
@@ -26,6 +29,9 @@ class Emitted:
 
     def instruction(self, mnemonic: str, form: str, *operands: Any) -> SSAValue:
         """The result of the op; of an integer that is known in another width, a constant."""
+        if mnemonic == "setp" and _EQUAL_HALVES.fullmatch(form):
+            unequal = self.instruction(mnemonic, form.replace("eq", "ne"), *operands)
+            return self.instruction("not", "pred", unequal)
         known = constant(operands[0]) if mnemonic == "cvt" else None
         if known is not None and (resized := _RESIZED.fullmatch(form)) is not None:
             bits, letter, source = resized.groups()

@@ -608,8 +608,8 @@ func.func @cmpi_i1(%a: i1, %b: i1, %out: memref<10xi1>) attributes {gpu.kernel} 
 // CHECK-LABEL: ptx.entry @cmpi_i8(%a: u8, %b: u8, %out: u64) {
 // CHECK:         = ptx.cvt s16.s8 %a
 // CHECK:         = ptx.cvt s16.s8 %b
-// CHECK:         = ptx.setp eq.s16
 // CHECK:         = ptx.setp ne.s16
+// CHECK:         = ptx.not pred
 // CHECK:         = ptx.setp lt.s16
 // CHECK:         = ptx.setp le.s16
 // CHECK:         = ptx.setp gt.s16
@@ -655,8 +655,8 @@ func.func @cmpi_i8(%a: i8, %b: i8, %out: memref<10xi1>) attributes {gpu.kernel} 
 }
 
 // CHECK-LABEL: ptx.entry @cmpi_i16(%a: u16, %b: u16, %out: u64) {
-// CHECK:         = ptx.setp eq.s16 %a, %b
 // CHECK:         = ptx.setp ne.s16 %a, %b
+// CHECK:         = ptx.not pred
 // CHECK:         = ptx.setp lt.s16 %a, %b
 // CHECK:         = ptx.setp le.s16 %a, %b
 // CHECK:         = ptx.setp gt.s16 %a, %b
