@@ -322,7 +322,8 @@ def producer_pays(entry: EntryOp, arch: Target, ctas: int, *, gathers: bool) -> 
     threads = thread_count(entry, arch)
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
-        few = not gathers and all(map(_is_passed, tiled_products(entry, arch)))
+        products = tiled_products(entry, arch)
+        few = not gathers and all(_is_passed(op) and not is_added(op) for op in products)
         needed = _accumulators(entry, arch) + (_BESIDE + SPARE if few else _WITH_FRAGMENTS)
         return held_ctas(-(-(threads + WARP) // _USUAL) * _USUAL, needed) >= ctas
     return _pays(entry, arch, ctas, threads)
