@@ -22,7 +22,6 @@ from tile_products import tile_products, tile_scaled
 from tile_rows import tile_rows
 from tile_shared import tile_shared
 from tile_values import tile_values
-from tile_views import tile_views
 from tiles import tiles
 from tma import tma
 from tmem_lifetimes import tmem_lifetimes
@@ -51,7 +50,7 @@ KINDS: dict[str, Callable[[Draw], Case]] = {
         register_mmas, warp_gemms, warpgroup_gemms, wgmmas, ummas, wgmma_orders, tcgen05_orders,
         shared_orders, tmem_lifetimes,
         tiles, tile_gemms, tile_attention, tile_products, tile_scaled, tile_rows,
-        tile_shared, tile_values, tile_views,
+        tile_shared, tile_values,
         tile_poison, tile_memory, triton_accesses, triton_values, ptx_texts,
     )
 }  # fmt: skip

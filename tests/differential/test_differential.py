@@ -25,7 +25,7 @@ COUNTS = {
     "shared_orders": 8, "tmem_lifetimes": 4,
     "tiles": 2, "tile_gemms": 1, "tile_attention": 1, "tile_products": 1, "tile_scaled": 1,
     "tile_rows": 2, "tile_shared": 4, "tile_poison": 6, "tile_memory": 2, "triton_accesses": 10,
-    "tile_values": 4, "tile_views": 4, "triton_values": 6, "ptx_texts": 1,
+    "tile_values": 4, "triton_values": 6, "ptx_texts": 1,
 }  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from arithmetic import (
     FLOATS,
     INTEGER_LAWS,
     INTEGER_PREDICATES,
-    UNARY_LAWS,
     bits,
     compare,
     values,
@@ -31,7 +30,6 @@ from triton_accesses import Array, TritonKernel, tensor
 INTEGERS = ("i8", "i16", "i32", "i64")
 WITHOUT = ("floordivsi", "ceildivsi", "ceildivui")
 """What Triton has no op of."""
-UNARY = ("arith.negf", "math.absf", "math.floor", "math.ceil")
 COMBINED = ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui", "maxnumf",
             "minnumf", "maximumf", "minimumf")  # fmt: skip
 EIGHT = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2}
@@ -160,25 +158,6 @@ class Values:
             return y
         return self.add(f"arith.ori {y.name}, {one.name} : {x.type}", x.element, y.of | one.of)
 
-    def unary(self) -> None:
-        x = self.of((*FLOATS, "i32"))
-        if x.element == "i32":
-            y = self.like(x)
-            high = (x.of.view(np.uint32).astype(np.uint64) * y.of.view(np.uint32)) >> 32
-            self.add(f"tt.mulhiui {x.name}, {y.name} : {x.type}", "i32",
-                     high.astype(np.uint32).view(np.int32))  # fmt: skip
-            return
-        op = self.draw.pick(UNARY)
-        self.add(f"{op} {x.name} : {x.type}", x.element, UNARY_LAWS[op](x.of))
-
-    def clamp(self) -> None:
-        x = self.of(("f16", "f32"))
-        low, high = self.number(-1.0, x), self.number(self.draw.pick((0.5, 2.0)), x)
-        way, names = self.draw.pick((("all", "imumf"), ("none", "numf")))
-        raised = FLOAT_LAWS[f"max{names}"](x.of, low.of)
-        self.add(f"tt.clampf {x.name}, {low.name}, {high.name}, propagateNan = {way} : {x.type}",
-                 x.element, FLOAT_LAWS[f"min{names}"](raised, high.of))  # fmt: skip
-
     def compared(self, x: Tensor) -> Tensor:
         y, real = self.like(x), x.element in FLOATS
         how = self.draw.pick(FLOAT_PREDICATES if real else INTEGER_PREDICATES)
@@ -302,25 +281,11 @@ class Values:
                        f"}}) : ({x.type}) -> {tensor(of.shape, e)}"]  # fmt: skip
         self.tensors.append(Tensor(name, e, of))
 
-    def wider(self) -> None:
-        """Repeated along a new dimension."""
-        x = self.of((*INTEGERS, *FLOATS))
-        if x.of.size > 128 or x.of.ndim > 3:
-            return
-        axis, count = self.draw.number(0, x.of.ndim), self.draw.pick((1, 2, 4))
-        thin = np.expand_dims(x.of, axis)
-        y = self.add(f"tt.expand_dims {x.name} {{axis = {axis} : i32}} : {x.type} -> "
-                     f"{tensor(thin.shape, x.element)}", x.element, thin)  # fmt: skip
-        of = np.repeat(thin, count, axis)
-        self.add(
-            f"tt.broadcast {y.name} : {y.type} -> {tensor(of.shape, x.element)}", x.element, of
-        )
-
 
 OPS: tuple[Callable[[Values], None], ...] = (
-    Values.arithmetic, Values.arithmetic, Values.arithmetic, Values.unary, Values.clamp,
+    Values.arithmetic, Values.arithmetic, Values.arithmetic,
     Values.compare, Values.select, Values.cast, Values.cast, Values.eight, Values.reshape,
-    Values.trans, Values.join, Values.split, Values.gather, Values.fold, Values.fold, Values.wider,
+    Values.trans, Values.join, Values.split, Values.gather, Values.fold, Values.fold,
 )  # fmt: skip
 
 
