@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, is_array
 from tilewright.lowering.interpreter.cuda_tile.allocations import AddressTable, PointedArray
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
