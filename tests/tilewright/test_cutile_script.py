@@ -74,8 +74,7 @@ def test_a_suite_says_how_many_launches_were_ours(
 ):
     pytester.makepyfile(SUITE)
     plugin = ("-p", "tilewright.cutile_pytest", "--tilewright", "cpu")
-    run = pytester.runpytest_subprocess if workers else pytester.runpytest_inprocess
-    ran = run(*plugin, *workers, "-q")
+    ran = pytester.runpytest_inprocess(*plugin, *workers, "-q")
     ran.stdout.fnmatch_lines(["*4 launches by tilewright*", "*3 passed*"])
 
 

@@ -8,7 +8,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_kernel import GIVEN, RISING, arguments, attention, operands
+from attention_kernel import (
+    GIVEN,
+    RISING,
+    arguments,
+    attention,
+    operands,
+    with_keys_by_fours,
+    with_sums,
+)
 from test_hints import hinted
 from tile_ir import entry, equal_as_ptx
 
@@ -56,8 +64,8 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     q, k, v = (x.astype(FP8) for x in operands(128, 192, 128, 1))
     args = arguments([q, k, v], 3)
     args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     ptx = tw.compile(text, "sm_90a").ptx
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     loop = "".join(ptx.split("wgmma.mma_async")[1:-1])
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
@@ -88,16 +96,8 @@ def test_sums_are_not_multiplied_by_one(later: float) -> None:
     text = attention(64, 64, 64, GIVEN)
     q, k, v = operands(64, 192, 64, 1)
     k[:, 64:] = (k[:, 64:].astype(np.float32) * later).astype(k.dtype)
-    equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
     assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 2
-
-
-def with_keys_by_fours(text: str, depth: int) -> str:
-    """Attention whose keys are known to be a multiple of four."""
-    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
-    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
-    tile = f"tile=(1x{depth}x128), "
-    return text.replace(tile, f"{tile}padding_value = zero, ")
+    equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
 
 
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
@@ -110,8 +110,8 @@ def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int
     q, k, v = (x.astype(FP8) for x in operands(rows, 384, depth, 1))
     args = arguments([q, k, v], 3)
     args[4], args[6] = 256 + keys, np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     loop = "".join(tw.compile(text, "sm_90a").ptx.split("wgmma.mma_async")[1:-1])
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     assert not any(word in loop for word in ("st.shared", "bar.sync"))
     # Maxima of integers are exchanged twice for each of two rows, in the first iteration and in the
     # others, and nothing else but floats.
@@ -174,8 +174,8 @@ def test_maxima_of_integers(sign: int) -> None:
     k[:, 128:] = (k[:, 128:].astype(np.float32) * sign).astype(FP8)
     args = arguments([q, k, v], 3)
     args[4], args[6] = 384, np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     ptx = tw.compile(text, "sm_90a").ptx
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     assert ptx.count("max.s32") == 4 * (31 + 2) and ptx.count("vote.sync.all.pred") == 4 + 2
 
 
@@ -185,33 +185,6 @@ def test_a_product_from_nothing_reads_no_accumulators() -> None:
     products = [group.split("wgmma.fence.sync") for group in ptx.split("commit_group.sync")[:-1]]
     assert [len(parts) for parts in products] == [2] * 4
     assert not any("mov.f32" in mmas for _, mmas in products)
-
-
-def with_sums(text: str) -> str:
-    """Attention that adds the sums of a row's weights to it."""
-    line, sums = "tile<128x1xf32>", "tile<128x128xf32>"
-    for old, new in (
-        ("%acc, %top = for", f"%nought = constant <f32: 0.0> : {line} %acc, %top, %all = for"),
-        ("%max = %least)", "%max = %least, %part = %nought)"),
-        (f"({sums}, {line}) {{", f"({sums}, {line}, {line}) {{"),
-        ("%scaled = mulf", f"""%l0 = reduce %p0 dim=1 identities=[0.0 : f32]
-          : {sums} -> tile<128xf32>
-      (%a: tile<f32>, %b: tile<f32>) {{
-        %c = addf %a, %b : tile<f32>
-        yield %c : tile<f32>
-      }}
-      %l1 = reshape %l0 : tile<128xf32> -> {line}
-      %l2 = mulf %part, %f1 : {line}
-      %l = addf %l1, %l2 : {line}
-      %scaled = mulf"""),
-        ("continue %next, %m :", "continue %next, %m, %l :"),
-        (f"{sums}, {line}\n    }}\n    %r", f"{sums}, {line}, {line}\n    }}\n    %r"),
-        ("%r = reshape %acc", f"""%wide = broadcast %all : {line} -> {sums}
-    %whole = addf %acc, %wide : {sums}
-    %r = reshape %whole"""),
-    ):  # fmt: skip
-        text = text.replace(old, new)
-    return text
 
 
 def test_sums_are_exchanged_behind_a_late_product() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from functools import cache
 from math import prod
@@ -11,8 +10,16 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_kernel import GIVEN, RISING, arguments, attention, operands
-from covering import covering, themselves
+from attention_kernel import (
+    GIVEN,
+    RISING,
+    arguments,
+    attention,
+    operands,
+    twice,
+    with_keys_by_fours,
+    with_sums,
+)
 from numpy.random import default_rng
 from test_copied_loads import COPY
 from test_copied_pointers import gathered, scattered
@@ -98,15 +105,9 @@ def test_blocks_of_four_rows(first: int, end: int, x: tuple[int, int], y: tuple[
     assert (got.reshape(6, 16, 5, 16).any((1, 3)) == want).all()
 
 
-@pytest.mark.parametrize(
-    "end, ctas, element",
-    covering(
-        [(end, *turns) for end in (GIVEN, RISING)
-         for turns in ((1, "bf16"), (4, "bf16"), (7, "bf16"), (4, FP8))],
-        themselves,
-    ),
-    ids=lambda value: {GIVEN: "alike", RISING: "longest first"}.get(value),
-)  # fmt: skip
+@pytest.mark.covered
+@pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
+@pytest.mark.parametrize("ctas, element", [(1, "bf16"), (4, "bf16"), (7, "bf16"), (4, FP8)])
 def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     """Queries of the next block come while the last one is stored: they have a stage, which is free
     behind the loop that multiplies them. Also where one CTA has more turns than another, or none,
@@ -211,6 +212,7 @@ def divided() -> str:
     return str(module)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("divisor", [1, 2, 3, 7, 641, 65537, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("first, step", [(0, 1), (2**32 - 40, 1), (5, 2**27 + 11), (2**31 - 9, 1)])
 def test_quotients_by_what_iterations_share(divisor: int, first: int, step: int) -> None:
@@ -253,18 +255,70 @@ def test_what_is_common_stays_in_front() -> None:
     assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
 
 
-def with_two_loops(text: str) -> str:
-    """Attention whose keys are read twice."""
-    begin, end = text.index("%acc, %top = for"), text.index("%r = reshape %acc")
-    again = text[begin:end].replace("%sum = %zero, %max = %least", "%sum = %acc, %max = %top")
-    again = again.replace("%acc, %top = for", "%more, %last = for")
-    return text[:end] + again + text[end:].replace("reshape %acc", "reshape %more", 1)
+ENDS = """
+    %two = constant <i32: 2> : tile<i32>
+    %three = constant <i32: 3> : tile<i32>
+    %first = remi %x, %three signed : tile<i32>
+    %masked = divi %x, %two signed : tile<i32>
+    %end = addi %first, %masked : tile<i32>
+    %row = iota : tile<128xi32>
+    %row1 = reshape %row : tile<128xi32> -> tile<128x1xi32>
+    %rows = broadcast %row1 : tile<128x1xi32> -> tile<128x128xi32>
+    %column = reshape %row : tile<128xi32> -> tile<1x128xi32>
+    %never = constant <f32: 0xFF800000> : tile<128x128xf32>"""
+"""Where two loops of a block end, and what the second one masks scores by."""
+MASKED = """
+    %j1 = reshape %j : tile<i32> -> tile<1x1xi32>
+    %j128 = broadcast %j1 : tile<1x1xi32> -> tile<1x128xi32>
+    %later = addi %column, %j128 : tile<1x128xi32>
+    %columns = broadcast %later : tile<1x128xi32> -> tile<128x128xi32>
+    %before = cmpi less_than %rows, %columns, signed : tile<128x128xi32> -> tile<128x128xi1>
+    %mask = select %before, %never, %none : tile<128x128xi1>, tile<128x128xf32>
+    %s1 = addf %s, %mask : tile<128x128xf32>
+    %m0 = reduce %s1"""
+DOUBLED = "    %double = addf %acc, %acc : tile<64x64xf32>\n"
+"""What the second of two loops begins with that are no pipeline."""
+
+
+def with_masks() -> str:
+    """Attention of 8 bits whose last tiles of keys are masked, by a loop of their own."""
+    text = with_sums(with_keys_by_fours(attention(128, 128, 128, ENDS, FP8), 128))
+    begin, end = text.index("%acc, %top, %all = for"), text.index("%wide = broadcast %all")
+    loop, again = text[begin:end].replace("%o to %end", "%o to %first"), text[begin:end]
+    for old, new in (
+        ("%acc, %top, %all = for", "%acc2, %top2, %all2 = for"),
+        ("%o to %end", "%first to %end"),
+        ("%zero, %max = %least, %part = %nought", "%acc, %max = %top, %part = %all"),
+        ("%m0 = reduce %s", MASKED),
+        ("subf %s,", "subf %s1,"),
+    ):
+        again = again.replace(old, new)
+    rest = text[end:].replace("%all", "%all2").replace("addf %acc", "addf %acc2")
+    return text[:begin] + loop + again + rest
+
+
+def test_a_loop_goes_on_with_what_another_has_left() -> None:
+    """One that masks scores begins with the weights and the scores that the one in front of it has
+    put off, so that nobody waits for any. Also where either has no iteration. Registers suffice."""
+    text, matrices = with_masks(), operands(512, 384, 128, 1)
+    q, k, v = (x.astype(ml_dtypes.float8_e4m3fn) for x in matrices)
+    args = arguments([q, k, v], 0)
+    args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
+    options: dict[str, Any] = {"arch": "sm_90a", "level": "ptx", "schedule": 3}
+    want = tw.interpret(text, "k", grid=(4, 1, 1), args=args, **options)[-1]
+    told = [*args, 4, 1, 1, 0, 4]
+    got = tw.interpret(taken(text), "k", grid=(2, 1, 1), args=told, **options)[-1]
+    assert (got.view(np.uint32) == want.view(np.uint32)).all()
+    ptx = tw.compile(taken(text), "sm_90a").ptx
+    assert "wgmma.wait_group.sync.aligned 1;" not in ptx
+    report = ptxas.assemble(ptx, "sm_90a")
+    assert report.clean and report.kernels["k"].spill_stores == 0
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        with_two_loops(attention(64, 64, 64, GIVEN, FP8)),
+        twice(attention(64, 64, 64, GIVEN, FP8), "%sum = %double, %max = %top", DOUBLED),
         attention(64, 64, 64, GIVEN).replace("mmaf %q, ", "mmaf %twice, ").replace(
             GIVEN, GIVEN + "%twice = addf %q, %q : tile<64x64xbf16>"
         ),
@@ -327,10 +381,10 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert ("%nctaid" in ptx) == (slow is not None)
 
 
-@pytest.mark.parametrize(
-    "ctas, depth, tma",
-    covering(itertools.product((2, 4), (72, 40, 8, 0), (False, True)), themselves, times=2),
-)
+@pytest.mark.covered
+@pytest.mark.parametrize("ctas", [2, 4])
+@pytest.mark.parametrize("depth", [72, 40, 8, 0])
+@pytest.mark.parametrize("tma", [False, True])
 def test_stores_under_products(
     ctas: int, depth: int, monkeypatch: pytest.MonkeyPatch, *, tma: bool
 ) -> None:
@@ -373,10 +427,9 @@ def test_registers_for_stores_under_products(*, tma: bool) -> None:
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
 
 
-@pytest.mark.parametrize(
-    "ctas, width, depth",
-    covering([(n, *size) for n in (1, 2, 3) for size in ((32, 136), (128, 520))], themselves),
-)
+@pytest.mark.covered
+@pytest.mark.parametrize("ctas", [1, 2, 3])
+@pytest.mark.parametrize("width, depth", [(32, 136), (128, 520)])
 def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> None:
     """Threads know still where rows of the block before go, and load where those of their own do
     behind their first MMAs. Tiles of lines change their layout through memory that each warp has
