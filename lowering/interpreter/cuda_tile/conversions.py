@@ -70,11 +70,7 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
             return widened
         if source.name == "f32" and to.dtype == BFLOAT16:
             return lambda x: narrowed(x, BFLOAT16)
-
-    def run(x: Tile) -> Tile:
-        return _encoded(_as_float64(x, source), to, mode)
-
-    return run
+    return lambda x: _encoded(_as_float64(x, source), to, mode)
 
 
 def _encoded(value: Tile, to: Element, mode: Rounding) -> Tile:
