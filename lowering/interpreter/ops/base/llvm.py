@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,20 +55,20 @@ def _partly(value: PartlyUndefined, field: Any) -> Any:
     return PartlyUndefined(value.origin, field, value.missing)
 
 
-def _extracted(value: Any, type_: Attribute, path: tuple[int, ...]) -> Any:
+def _extracted(type_: Attribute, path: tuple[int, ...], value: Any) -> Any:
     for i in path:
         assert isinstance(type_, LLVMStructType)
         value, type_ = _fields(value, type_)[i], type_.types.data[i]
     return value
 
 
-def _inserted(value: Any, type_: Attribute, path: tuple[int, ...], field: Any) -> Any:
+def _inserted(type_: Attribute, path: tuple[int, ...], value: Any, field: Any) -> Any:
     if not path:
         return field
     assert isinstance(type_, LLVMStructType)
     i, *inner = path
     fields = list(_fields(value, type_))
-    fields[i] = _inserted(fields[i], type_.types.data[i], tuple(inner), field)
+    fields[i] = _inserted(type_.types.data[i], tuple(inner), fields[i], field)
     return Struct(tuple(fields))
 
 
@@ -84,22 +85,12 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 
 @computes
 def _extract_value(op: ExtractValueOp) -> Compute:
-    path, type_ = _path(op), op.container.type
-
-    def extracted(container: Any) -> Any:
-        return _extracted(container, type_, path)
-
-    return extracted
+    return partial(_extracted, op.container.type, _path(op))
 
 
 @computes
 def _insert_value(op: InsertValueOp) -> Compute:
-    path, type_ = _path(op), op.container.type
-
-    def compute(container: Any, value: Any) -> Any:
-        return _inserted(container, type_, path, value)
-
-    return compute
+    return partial(_inserted, op.container.type, _path(op))
 
 
 @effects
