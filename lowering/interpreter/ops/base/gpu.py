@@ -22,7 +22,7 @@ from tilewright.lowering.interpreter.builder import (
 )
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant
+from tilewright.lowering.interpreter.ops.base.arith import constant, gives
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
@@ -82,9 +82,7 @@ def _subgroup_id(machine: Machine, gang: Gang) -> Bits:
     return place // np.uint64(WARP)
 
 
-@computes
-def _subgroup_size(op: gpu.SubgroupSizeOp) -> Compute:
-    return constant(np.array([WARP], dtype=np.uint64))
+gives(gpu.SubgroupSizeOp)(constant(np.array([WARP], dtype=np.uint64)))
 
 
 @runs

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Effect, effects, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -98,7 +99,7 @@ def _cast(op: UnrealizedConversionCastOp) -> Effect:
     """Values keep their types. Raises OpError for any other cast."""
     before, after = ([value.type for value in values] for values in (op.inputs, op.outputs))
     if before != after:
-        was, is_ = (", ".join(map(str, types)) for types in (before, after))
+        was, is_ = (listed(types) for types in (before, after))
         raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
 
     def run(machine: Machine, gang: Gang, *values: Any) -> Any:
