@@ -8,6 +8,10 @@ waits for a register of a thread to become uniform, 4 % of the time at 4096.
 from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule
 from hopper_gemm_sums import SUMS, barrier, exchanged, streamed_tiles, streamed_work, summed
 
+EVICT_NORMAL, EVICT_FIRST, FEW = 0x1000000000000000, 0x12F0000000000000, 4
+"""Policies of the L2, as `createpolicy` makes them, and up to how many rows of tiles B has the
+second."""
+
 
 def text(own: GemmSchedule, element: str = "bf16", *, row_major: bool = False) -> str:
     """The kernel of a schedule, in tiles, for a B whose K is contiguous, or one that is
@@ -42,7 +46,7 @@ def text(own: GemmSchedule, element: str = "bf16", *, row_major: bool = False) -
 !smemC = !cute.memref<bf16, smem, align<1024>, "{pattern}({height},({box},({boxes},{pieces})),{teams}):({box},(1,({height * box},0)),{height * piece})">
 !registers = !cute.memref<f32, rmem, "{fragment}">
 !rounded = !cute.memref<bf16, rmem, "{fragment}">
-!exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
+!exchange = !cute.memref<f32, smem, align<16>, "((2,2,{n // 8 // split}),1,1,{threads},{split - 1 or 1}):((1,2,{4 * threads}),0,0,4,{threads * registers})">
 !pipe = !cute.pipeline<tma, stages = {stages}, producers = 1, consumers = {team // 32}, bytes = {(m + n) * ROW}>
 
 func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div={16 // size}}},1)">,
@@ -84,6 +88,13 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
   scf.if %is_copier {{
     %copies = arith.cmpi eq, %t, %copier : i32
     scf.if %copies {{
+      // What few rows of tiles read at about the same time leaves the L2 first.
+      %down, %across = cute.get_scalars(%tiles) : !cute.shape<"(?,?)">
+      %few = arith.constant {FEW} : i32
+      %are_few = arith.cmpi ule, %down, %few : i32
+      %evict_first = arith.constant {EVICT_FIRST} : i64
+      %evict_normal = arith.constant {EVICT_NORMAL} : i64
+      %policy = arith.select %are_few, %evict_first, %evict_normal : i64
       %last = scf.for {"%work" if own.streamed else "%tile"} = %first to %end step %step iter_args(%uses = %c0) -> (i32) : i32 {{
 {work}{_COORD}
         %atA = cute.make_coord(%m) : (i32) -> !cute.coord<"(?,_)">
@@ -102,7 +113,7 @@ func.func @gemm(%A: !cute.memref<{element}, gmem, align<16>, "(?,?):(?{{i64 div=
           %toB = cute.slice(%sB, %to)
           cute.pipeline.producer_acquire(%pipe, %use)
           cute.copy(%tmaA, %fromA, %toA) pipeline %pipe[%use]
-          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use]
+          cute.copy(%tmaB, %fromB, %toB) pipeline %pipe[%use] cache_hint %policy
           cute.pipeline.producer_commit(%pipe, %use)
         }}
         %next = arith.addi %uses, %k_tiles : i32

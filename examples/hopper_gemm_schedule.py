@@ -89,7 +89,7 @@ def schedule(
     """The schedule of a tile: C through shared memory in as few pieces as leave four stages, which
     have the rest of it."""
     height = -(-m // 64) * 64
-    exchanged = 4 * m * n if split > 1 else 0
+    exchanged = 4 * m * n * (split - 1) // split
     for pieces in range(split, n):
         left = SHARED - 2048 - 2 * teams * height * (n // pieces) - exchanged
         stages = min(left // ((height + n) * ROW), 16)

@@ -129,35 +129,40 @@ def summed(own: GemmSchedule) -> str:
 
 
 def exchanged(split: int, registers: int) -> str:
-    """Each CTA of a cluster gives each, itself too, its sums of the columns that are that one's,
-    which adds them in the order of the CTAs."""
-    at = '(i32, i32) -> !cute.coord<"(_,_,_,?,?)">'
-    given = [
-        f"""\
+    """Each CTA of a cluster gives each other one its sums of the columns that are that one's, in
+    its own place there, the last CTA in the taker's, and adds those of its own columns in the order
+    of the CTAs."""
+    at, last, given, taken = '(i32, i32) -> !cute.coord<"(_,_,_,?,?)">', split - 1, "", ""
+    for rank in range(split):
+        given += f"""\
       %cta{rank} = arith.constant {rank} : i32
-      %there{rank} = cute.map_shared(%exchange, %cta{rank})
-      %place{rank} = cute.slice(%there{rank}, %mine)
+      %other{rank} = arith.cmpi ne, %rank, %cta{rank} : i32
       %whose{rank} = cute.static : !cute.coord<"({rank},0,0)">
-      %given{rank} = cute.local_tile(%acc, %part, %whose{rank})
-      cute.copy(%given{rank}, %place{rank})
+      %part{rank} = cute.local_tile(%acc, %part, %whose{rank})
+      scf.if %other{rank} {{
+        %there = cute.map_shared(%exchange, %cta{rank})
+        %slot = arith.select %is_last, %cta{rank}, %rank : i32
+        %mine = cute.make_coord(%t, %slot) : {at}
+        %place = cute.slice(%there, %mine)
+        cute.copy(%part{rank}, %place)
+      }}
 """
-        for rank in range(split)
-    ]
-    taken = [
-        f"""\
-      %source{rank} = cute.make_coord(%t, %cta{rank}) : {at}
-      %slot{rank} = cute.slice(%exchange, %source{rank})
-      {"%taken" if rank else "%sums"}{rank} = cute.memref.load_vec(%slot{rank})
+        taken += f"""\
+      scf.if %other{rank} {{
+        %theirs = cute.make_coord(%t, {"%rank" if rank == last else f"%cta{rank}"}) : {at}
+        %place = cute.slice(%exchange, %theirs)
+        cute.copy(%place, %part{rank})
+      }}
+      {"%taken" if rank else "%sums"}{rank} = cute.memref.load_vec(%part{rank})
 """
-        for rank in range(split)
-    ]
-    for rank in range(1, split):
-        sums = f"%sums{rank} = arith.addf %sums{rank - 1}, %taken{rank}"
-        taken.append(f"      {sums} : vector<{registers}xf32>\n")
+        if rank:
+            sums = f"%sums{rank} = arith.addf %sums{rank - 1}, %taken{rank}"
+            taken += f"      {sums} : vector<{registers}xf32>\n"
     return f"""\
-      %mine = cute.make_coord(%t, %rank) : {at}
+      %last_cta = arith.constant {last} : i32
+      %is_last = arith.cmpi eq, %rank, %last_cta : i32
       cute_nvgpu.cluster.wait
-{"".join(given)}
+{given}
       cute_nvgpu.cluster.arrive
       cute_nvgpu.cluster.wait
-{"".join(taken)}"""
+{taken}"""

@@ -105,6 +105,10 @@ BY_WARPS = "ptx.by_warps"
 """The attribute of an `scf.if` whose first region a warp executes where the condition holds in all
 of its threads, in front of which they are together; either gives what the other would there."""
 
+COMPUTES_AGAIN = "ptx.computes_again"
+"""The attribute of an `scf.for` whose iterations compute again what does not change in them: no
+registers are left to hold it."""
+
 TAKES_BLOCKS = "cuda_tile.takes_blocks"
 """The attribute of a kernel whose CTAs take blocks of its callers' grid in turn, "alike" or
 "longest first": the last five parameters are its extents, and the first and the end of the blocks

@@ -63,8 +63,8 @@ variable that stands as `[s+8]`."""
 
 
 IN_PLACE = "ptx.in_place"
-"""The attribute of an op whose result takes the register of an operand in such a text: ptxas may
-allocate those of a wgmma otherwise where it does not."""
+"""The attribute of an op whose result takes the register of an operand, as in such a text, or where
+that is one of a wgmma: ptxas allocates it otherwise, or spills, where it does not."""
 
 
 class NameOp(PureOp):

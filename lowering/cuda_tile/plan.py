@@ -102,7 +102,8 @@ def planned(entry: EntryOp, arch: Target | None, budget: Budget) -> Plan:
         copies = find_copied_loads(entry, arch, ahead, threads, beside)
     alone = arch is not None and not convert_allocations.allocas_of(entry)
     needed = None
-    if arch is not None and alone and producer_pays(entry, arch, ahead.ctas):
+    gathers = bool(copies.by_loop)
+    if arch is not None and alone and producer_pays(entry, arch, ahead.ctas, gathers=gathers):
         needed = needed_for_copies(entry, [load.op for load in ahead.loads()])
     if needed is None:
         ahead.refuse_around(lambda _: True, "no warp of its own copies")

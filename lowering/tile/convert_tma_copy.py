@@ -81,22 +81,26 @@ def _tensor_mode(coords: CoordTensor, place: int) -> int:
 def _one(op: CopyOp, corner: list[Any], at: Any, kernel: KernelLowering) -> None:
     assert op.tiled is not None
     map_, coordinates = kernel.tensor_maps[op.tiled], [kernel.index(number) for number in corner]
+    hint = None if op.cache_hint is None else kernel[op.cache_hint]
     if op.pipeline is None or op.use is None:
         line, place = kernel.place(kernel.tensor(op.source), at)
         if (kind := _instruction(op).reduction) is None:
-            kernel.emitter.add(tma.TmaStoreOp(line, [place], map_, coordinates))
+            store = tma.TmaStoreOp(line, [place], map_, coordinates, cache_hint=hint)
+            kernel.emitter.add(store)
         else:
             reduction = tma.TmaReduction(kind)
-            kernel.emitter.add(tma.TmaReduceOp(line, [place], map_, coordinates, reduction))
+            reduce = tma.TmaReduceOp(line, [place], map_, coordinates, reduction, cache_hint=hint)
+            kernel.emitter.add(reduce)
         return
     pipeline = pipeline_of(kernel, op.pipeline)
     assert pipeline.full is not None
     stage = kernel.index(pipeline.stage(use_of(kernel, op.use)))
     line, place = kernel.place(kernel.tensor(op.destination), at)
     mask = None if op.mask is None else kernel[op.mask]
-    kernel.emitter.add(
-        tma.TmaLoadOp(map_, coordinates, line, [place], pipeline.full, [stage], mask=mask)
+    load = tma.TmaLoadOp(
+        map_, coordinates, line, [place], pipeline.full, [stage], mask=mask, cache_hint=hint
     )
+    kernel.emitter.add(load)
 
 
 def _instruction(op: CopyOp) -> TmaInstruction:

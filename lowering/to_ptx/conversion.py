@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr
+from xdsl.dialects.builtin import LocationAttr, NameLoc, StringAttr, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tilewright.dialects.ancestors import body_ops
@@ -23,7 +23,7 @@ from tilewright.dialects.frozen import entity, frozen
 from tilewright.dialects.locations import unverified
 from tilewright.dialects.op_rules import OpRules
 from tilewright.dialects.ptx.instruction import ScalarOp
-from tilewright.dialects.ptx.registers import ConstOp
+from tilewright.dialects.ptx.registers import IN_PLACE, ConstOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, DivOp, MadOp, MulOp, RemOp, ShlOp
 from tilewright.dialects.ptx.types import KINDS, RegType
 from tilewright.lowering.value_numbering import ValueNumbering
@@ -163,6 +163,8 @@ class Conversion(ValueNumbering):
         if became is not None:
             values: Any = became if isinstance(became, list) else [became]  # pyright: ignore
             self.values.update(zip(op.results, values, strict=True))
+        if IN_PLACE in op.attributes:
+            self[op.results[0]].owner.attributes[IN_PLACE] = UnitAttr()  # type: ignore[union-attr]
         self._location = outer
 
     def lower_block(self, block: Block) -> None:

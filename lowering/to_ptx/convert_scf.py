@@ -13,7 +13,13 @@ from xdsl.dialects import cf, scf
 from xdsl.dialects.builtin import UnitAttr
 
 from tilewright.dialects.ancestors import terminator
-from tilewright.dialects.ptx.control_flow import BY_WARPS, GUARDED, BraOp, CondBraOp
+from tilewright.dialects.ptx.control_flow import (
+    BY_WARPS,
+    COMPUTES_AGAIN,
+    GUARDED,
+    BraOp,
+    CondBraOp,
+)
 from tilewright.dialects.ptx.scalars import AddOp, SetpOp
 from tilewright.dialects.ptx.types import PRED
 from tilewright.dialects.ptx.warp import VoteOp
@@ -38,12 +44,13 @@ def _for(op: scf.ForOp, to: Conversion) -> None:
     upper, step = to[op.ub], to[op.step]
 
     to.add(BraOp(header, registers_of(carried, to)))
-    to.enter(header, loop=True, header=True)
+    moves = COMPUTES_AGAIN not in op.attributes
+    to.enter(header, loop=moves, header=True)
     give(op.body.block.args, header.args, to)
     inside = to.scalar(SetpOp, f"lt.{signed}", header.args[0], upper)
     to.add(CondBraOp(inside, body, end))
 
-    to.enter(body, loop=True)
+    to.enter(body, loop=moves)
     to.lower_block(op.body.block)
     following = to.scalar(AddOp, signed, header.args[0], step)
     yielded = registers_of(terminator(op.body.block).operands, to)

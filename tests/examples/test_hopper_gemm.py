@@ -120,5 +120,5 @@ def test_a_schedule_fills_shared_memory():
     for own in TILES:
         stage = (own.height + own.n) * ROW
         used = own.stages * stage + 2 * own.teams * own.height * own.piece
-        left = SHARED - used - (4 * own.m * own.n if own.split > 1 else 0)
+        left = SHARED - used - 4 * own.m * own.n * (own.split - 1) // own.split
         assert left >= 0 and (own.stages == 16 or left < stage + 2048)

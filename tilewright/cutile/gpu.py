@@ -35,7 +35,7 @@ from tilewright.source.parsing import default_context
 
 _MOST = 8
 """The CTAs that share a block at most."""
-_FEWEST, _FEW = 16, 64
+_FEWEST, _FEW = 16, 512
 """The least size that is known of an array in a launch, and the most."""
 _WORTH = 4
 """The CTAs that share each of the last blocks at least: a launch more takes what two would save."""

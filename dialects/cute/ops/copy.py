@@ -16,7 +16,15 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tilewright.dialects.cute.ops.operands import COPIER, LIMITS, MASK, PIPELINE, TENSOR, USE
+from tilewright.dialects.cute.ops.operands import (
+    COPIER,
+    LIMITS,
+    MASK,
+    PIPELINE,
+    POLICY,
+    TENSOR,
+    USE,
+)
 from tilewright.dialects.cute.ops.operation import CuteOp, cute_op, typed_value
 from tilewright.dialects.cute.ops.text import Signature, Syntax, parse_operands
 from tilewright.dialects.cute.rules import copies
@@ -56,7 +64,7 @@ class CopyOp(CuteOp):
     others arrive as zeros, or are not written. Elements of the destination that lie in one place
     must be one of the source: it arrives where one of them is within bounds. A TMA load completes
     on a stage of a pipeline: `pipeline %p[%use]`; with `multicast %mask`, in each CTA of the
-    cluster whose bit of the mask, an i16, is set.
+    cluster whose bit of the mask, an i16, is set. `cache_hint` of a TMA copy is an L2 cache policy.
     """
 
     tiled = opt_operand_def(COPIER)
@@ -67,6 +75,7 @@ class CopyOp(CuteOp):
     pipeline = opt_operand_def(PIPELINE)
     use = opt_operand_def(USE)
     mask = opt_operand_def(MASK)
+    cache_hint = opt_operand_def(POLICY)
 
     traits = READS_AND_WRITES
 
@@ -74,7 +83,8 @@ class CopyOp(CuteOp):
     custom_directives: ClassVar = (Transfer, Signature)
     assembly_format = (
         "custom<Transfer>($tiled, $source, $destination) (`bounds` `(` $coords^ `,` $limits `)`)? "
-        "(`pipeline` $pipeline^ `[` $use `]`)? (`multicast` $mask^)? attr-dict custom<Signature>()"
+        "(`pipeline` $pipeline^ `[` $use `]`)? (`multicast` $mask^)? "
+        "(`cache_hint` $cache_hint^)? attr-dict custom<Signature>()"
     )
 
     def __init__(
@@ -86,12 +96,13 @@ class CopyOp(CuteOp):
         bounds: tuple[SSAValue, SSAValue] | None = None,
         pipeline: tuple[SSAValue, SSAValue] | None = None,
         mask: SSAValue | None = None,
+        cache_hint: SSAValue | None = None,
     ):
         coords, limits = bounds or (None, None)
         ring, use = pipeline or (None, None)
         super().__init__(
             source, destination, tiled=tiled, coords=coords, limits=limits, pipeline=ring, use=use,
-            mask=mask,
+            mask=mask, cache_hint=cache_hint,
         )  # fmt: skip
 
     @classmethod
@@ -109,6 +120,8 @@ class CopyOp(CuteOp):
             raise self.fail("a pipeline with a TMA load alone")
         if self.mask is not None:
             raise self.fail("a mask with a multicast TMA load alone")
+        if self.cache_hint is not None:
+            raise self.fail("a cache hint with a TMA copy alone")
         if copier is None:
             copies.check_plain_copy(source, destination)
         else:

@@ -129,5 +129,6 @@ def _coords(words: str, *types: type[Attribute]) -> Accepts:
 TILE_COORD = _coords("!cute.coord, !cute.int_tuple, i32 or i64", CoordType, IntTupleType)
 LIMITS = _coords("!cute.shape, !cute.coord, !cute.int_tuple", ShapeType, CoordType, IntTupleType)
 MASK = Accepts("i16", lambda type_: type_ == i16)
+POLICY = Accepts("i64", lambda type_: type_ == i64)
 ELEMENT = Accepts("an element", lambda type_: True)
 VECTOR = instance_of("a vector", VectorType)

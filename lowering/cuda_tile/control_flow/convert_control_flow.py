@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Protocol
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -25,6 +25,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import (
     LoopOp,
     YieldOp,
 )
+from tilewright.dialects.ptx.control_flow import COMPUTES_AGAIN
 from tilewright.lowering.cuda_tile.control_flow.carried_tiles import CarriedTiles, accesses_of
 from tilewright.lowering.cuda_tile.control_flow.late_stores import (
     StoreUnderProducts,
@@ -180,16 +181,18 @@ def _leave_body(op: ForOp | LoopOp, outer: Block, flushed: int, kernel: EntryLow
 
 @lowers
 def _for(op: ForOp, kernel: EntryLowering) -> None:
-    _Loop(op, kernel).lower()
+    if op not in kernel.late_products.following.values():
+        _Loop(op, kernel).lower()
 
 
 class _Loop:
     """A `for` by its parts."""
 
-    def __init__(self, op: ForOp, kernel: EntryLowering):
+    def __init__(self, op: ForOp, kernel: EntryLowering, late: LateProduct | None = None):
         self._op, self._kernel, self._bounds = op, kernel, loop_bounds(op, kernel)
         fresh, copies = FreshAccumulators(op, kernel), CopyRings.in_kernel(kernel).of(op)
-        self._tiles, self._late = LoopTiles(op, fresh.products, kernel), LateProduct.of(op, kernel)
+        self._tiles = LoopTiles(op, fresh.products, kernel)
+        self._late = late or LateProduct.of(op, kernel)
         self._hoisted = HoistedOperands(op, kernel, copies is None)
         stores = late_store_part(op, kernel)
         self._turns = stores.turns if isinstance(stores, StoreUnderProducts) else 0
@@ -202,22 +205,72 @@ class _Loop:
     def lower(self) -> None:
         """Emit the loop, and what goes with it around."""
         op, kernel, bounds = self._op, self._kernel, self._bounds
-        emitter, lower = kernel.emitter, bounds.lower
+        lower = bounds.lower
         # Memory is free of MMAs that a part takes; then those of iterations may be in flight.
         for part in sorted(self._parts, key=lambda part: isinstance(part, TensorAccumulators)):
             part.before(bounds)
         self._hoisted.wait()
+        following = kernel.late_products.following.get(op)
         if (late := self._late) is not None:
-            passed = _first_iteration(op, late, bounds, self._carried, self._tiles, kernel)
-            self._pass(passed)
-            late.carried = passed[-len(late.types) :]
-        if late is not None:
-            lower = emitter.binary("add", lower, bounds.step)
+            if following is not None:
+                more = loop_bounds(following, kernel)
+                late.goes_on = kernel.emitter.compare("lt", more.lower, more.upper)
+            lower = self._first_iteration(late)
         self._first(bounds.at(lower), self._turns)
         for part in self._parts:
             part.after(bounds)
-        if late is not None:
-            _last_product(op, late, bounds, kernel)
+        if late is not None and following is not None:
+            late.be(kernel.late_products.by_loop[following])
+            kernel.at(following)
+            _Loop(following, kernel, late).lower()
+        elif late is not None:
+            self._last_product(late)
+
+    def _first_iteration(self, late: LateProduct) -> SSAValue:
+        """Emit the first iteration by itself, if there is one, and none was in a loop in front that
+        this one goes on with; the number of the one behind it."""
+        op, kernel, bounds, given = self._op, self._kernel, self._bounds, self._carried
+        emitter, ring, before = kernel.emitter, late.ring, late.ran
+        rings, begun = Rings.in_kernel(kernel).carried_by(op), ring.place
+        outer, flushed = _enter_body(Block(), kernel)
+        self._tiles.begin(bounds)
+        kernel.count(op, loop_variable(op, bounds.lower, kernel))
+        ring.begin(bounds)
+        late.start(bounds)
+        self._lower_body()
+        late.wait()
+        ring.end()
+        kernel.groups.settle([])
+        late.end()
+        emitter.add(scf.YieldOp(*self._tiles.carried, *places_of(rings), *late.carried))
+        first = Region(emitter.block)
+        _leave_body(op, outer, flushed, kernel)
+        ring.place = begun
+        nothing = [PoisonOp(type_) for type_ in late.types] if before is None else []
+        none = Region(Block([*nothing, end := scf.YieldOp(*given, *nothing)]))
+        late.ran = runs = emitter.compare("lt", bounds.lower, bounds.upper)
+        if before is not None:
+            late.ran = emitter.binary("or", runs, before)
+            runs = emitter.binary("xor", late.ran, before)
+        types = [value.type for value in end.operands]
+        passed = emitter.add(scf.IfOp(runs, types, first, none)).results
+        self._pass(passed)
+        late.carried = passed[-len(late.types) :]
+        second = emitter.binary("add", bounds.lower, bounds.step)
+        return second if before is None else emitter.select(before, bounds.lower, second)
+
+    def _last_product(self, late: LateProduct) -> None:
+        """Multiply what the last iteration has put off, if there was one."""
+        kernel, result = self._kernel, self._op.results[late.sums.index - 1]
+        kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
+
+        def last() -> Sequence[SSAValue]:
+            late.multiply()
+            kernel.groups.wait()
+            return passed.registers([late.sums])
+
+        assert late.ran is not None
+        passed.bind(kernel.emitter.either(late.ran, last, lambda: passed.registers([result])))
 
     def _first(self, bounds: Range, turns: int) -> None:
         """Emit iterations from one on, so many of them by themselves, each where there is one: they
@@ -263,6 +316,8 @@ class _Loop:
             self._pass(begun)
         else:
             loop = scf.ForOp(bounds.number, bounds.upper, bounds.step, begun, Region(block))
+            if (following := kernel.late_products.following) and self._op not in following:
+                loop.attributes[COMPUTES_AGAIN] = UnitAttr()
             self._pass(kernel.emitter.add(loop).results)
 
     def _iterate(self, bounds: Range) -> None:
@@ -273,9 +328,16 @@ class _Loop:
             if part is self._tiles:
                 kernel.count(op, loop_variable(op, bounds.number, kernel))
             part.begin(bounds)
-        _lower_with(self._late, op, self._tiles, kernel)
+        self._lower_body()
         for part in self._parts:
             part.end()
+
+    def _lower_body(self) -> None:
+        """Lower the body of the loop with a product that is late."""
+        kernel, tiles = self._kernel, self._tiles
+        kernel.late = self._late
+        tiles.carried = _lower_from(self._op.region.block.first_op, kernel, tiles)
+        kernel.late = None
 
     @property
     def _carried(self) -> list[SSAValue]:
@@ -286,58 +348,6 @@ class _Loop:
         coming = iter(values)
         for part in self._parts:
             part.carried = list(islice(coming, len(part.carried)))
-
-
-def _lower_with(
-    late: LateProduct | None, op: ForOp, tiles: LoopTiles, kernel: EntryLowering
-) -> None:
-    """Lower the body of a `for` with a product that is late."""
-    kernel.late = late
-    tiles.carried = _lower_from(op.region.block.first_op, kernel, tiles)
-    kernel.late = None
-
-
-def _first_iteration(
-    op: ForOp, late: LateProduct, bounds: Range, given: Sequence[SSAValue], tiles: LoopTiles,
-    kernel: EntryLowering,
-) -> Sequence[SSAValue]:  # fmt: skip
-    """The values that a loop carries behind its first iteration, if there is one, else those
-    given."""
-    emitter, ring = kernel.emitter, late.ring
-    rings, begun = Rings.in_kernel(kernel).carried_by(op), ring.place
-    outer, flushed = _enter_body(Block(), kernel)
-    tiles.begin(bounds)
-    kernel.count(op, loop_variable(op, bounds.lower, kernel))
-    ring.begin(bounds)
-    late.start(bounds)
-    _lower_with(late, op, tiles, kernel)
-    late.wait()
-    ring.end()
-    kernel.groups.settle([])
-    late.end()
-    emitter.add(scf.YieldOp(*tiles.carried, *places_of(rings), *late.carried))
-    first = Region(emitter.block)
-    _leave_body(op, outer, flushed, kernel)
-    ring.place = begun
-    nothing = [PoisonOp(type_) for type_ in late.types]
-    none = Region(Block([*nothing, scf.YieldOp(*given, *nothing)]))
-    runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    types = [*(value.type for value in given), *late.types]
-    return emitter.add(scf.IfOp(runs, types, first, none)).results
-
-
-def _last_product(op: ForOp, late: LateProduct, bounds: Range, kernel: EntryLowering) -> None:
-    """Multiply what the last iteration has put off, if there was one."""
-    emitter, result = kernel.emitter, op.results[late.sums.index - 1]
-    kernel[late.sums], passed = kernel[result], CarriedTiles([result], kernel)
-
-    def last() -> Sequence[SSAValue]:
-        late.multiply()
-        kernel.groups.wait()
-        return passed.registers([late.sums])
-
-    runs = emitter.compare("lt", bounds.lower, bounds.upper)
-    passed.bind(emitter.either(runs, last, lambda: passed.registers([result])))
 
 
 def _does_nothing(block: Block) -> bool:

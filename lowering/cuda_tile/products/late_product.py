@@ -9,7 +9,13 @@ Every sum is computed as it stands in the kernel. The loop carries the weights i
 
 Where `p v(j - 1)` has registers of its own until it is added, `q k(j + 1)` is multiplied as soon as
 it is, while threads compute the rest of p: nobody waits for scores. Behind the last iteration its
-own are computed once more, and nobody reads them.
+own are computed once more, and nobody reads them. A loop behind it that masks scores goes on with
+the weights and the scores that it has left:
+
+    for j = 1 .. k - 1:   ..
+    first iteration, if there was none
+    for j = k ..:         ..
+    behind the last:      o += p v(last)
 """
 
 from __future__ import annotations
@@ -46,18 +52,26 @@ class LateProduct(LoopPart):
     the accumulators of an early one, which the loop carries."""
 
     def __init__(self, late: LateMultiplication, ring: Ring, kernel: EntryLowering):
-        self.op: Operation = late.op
-        self.sums, self.ring = late.sums, ring
-        self._late, self._kernel = late, kernel
+        self.ring, self._kernel = ring, kernel
         # Loops behind the first one are the end of it that masks scores, which takes registers.
         first = next(iter(kernel.late_products.by_loop.values()))
         self._is_long = is_added(late.op) and late is first
-        self._early = late.early if self._is_long else None
-        self.weights: Sequence[SSAValue] = ()
+        self.ran: SSAValue | None = None
+        """True where there was an iteration, of a loop in front of it too."""
+        self.goes_on: SSAValue | None = None
+        """True where the loop behind it, if one goes on with what it leaves, has an iteration."""
         self.scores: AccumulatorTile | None = None
         self.rescaled: SSAValue | None = None
         self._marks = list[Operation]()
         """The first op of the wait for it, the last one of its addition, and of the next scores."""
+        self.be(late)
+
+    def be(self, late: LateMultiplication) -> None:
+        """Be that of a loop: of another one, which goes on with what it has put off."""
+        self.op: Operation = late.op
+        self.sums, self._late, self.goes_on = late.sums, late, None
+        self._early = late.early if self._is_long else None
+        self.weights: Sequence[SSAValue] = ()
 
     @classmethod
     def of(cls, loop: ForOp, kernel: EntryLowering) -> LateProduct | None:
@@ -190,6 +204,8 @@ class LateProduct(LoopPart):
         emitter, bounds = self._kernel.emitter, self._bounds
         number = emitter.binary("add", bounds.number, bounds.step)
         follows = emitter.compare("lt", number, bounds.upper)
+        if self.goes_on is not None:
+            follows = emitter.binary("or", follows, self.goes_on)
         return self.ring.behind(self.ring.place, follows)
 
     def _multiply_early(self, place: StagePlace) -> MmaGroup:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from xdsl.dialects.arith import AddfOp
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.ancestors import makers
@@ -22,6 +24,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment import ConcatOp, ExtractOp, Fro
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflSyncOp
 from tilewright.dialects.cute_nvgpu.ops.wgmma_sync import WgmmaWaitGroupOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.ptx.registers import IN_PLACE
 from tilewright.lowering.cuda_tile.arithmetic.late_exchanges import is_moved
 
 
@@ -38,7 +41,11 @@ def take_rows_in_turn(
     first, last, end = (ops.index(op) for op in (waited, added, issued))
     complete = next(i for i in range(first, last) if isinstance(ops[i], WgmmaWaitGroupOp))
     later = _depending(_second_half(ops[:first]), ops[:first])
-    arguments = [op for op in later if any(isinstance(x, ExtractOp) for x in makers(op))]
+    scores = {op for op in ops[:first] if isinstance(op, ExtractOp)}
+    masked = [op for op in ops[:first] if isinstance(op, AddfOp) and scores & {*makers(op)}]
+    arguments = [op for op in later if scores.union(masked) & {*makers(op)}]
+    for op in masked:
+        op.attributes[IN_PLACE] = UnitAttr()
     order = dict.fromkeys(ops[:complete], 0) | dict.fromkeys(later, 5)
     order |= dict.fromkeys(_behind(arguments, later), 1) | dict.fromkeys(arguments, 3)
     order |= dict.fromkeys(ops[complete : last + 1], 2)

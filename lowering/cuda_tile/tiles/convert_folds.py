@@ -241,10 +241,11 @@ class _Reduction(Fold):
         counts in such a loop, and Hopper compares three integers in one. Of two loops ptxas
         spills."""
         late, op = self.kernel.late, self.op.body.block.first_op
+        late_products = self.kernel.late_products
         return (
             late is not None
             and late.scores is not None
-            and len(self.kernel.late_products.by_loop) == 1
+            and len(late_products.by_loop) - len(late_products.following) == 1
             and isinstance(op, MaxFOp)
             and "propagate_nan" not in op.properties
             and self.commutes

@@ -315,14 +315,16 @@ def _of_thread(registers: int, threads: int) -> int:
     return registers // threads // 8 * 8
 
 
-def producer_pays(entry: EntryOp, arch: Target, ctas: int) -> bool:
+def producer_pays(entry: EntryOp, arch: Target, ctas: int, *, gathers: bool) -> bool:
     """True where a warp of its own is to copy: where the registers have room for it, or for a
     warpgroup that gives up its own. Warps take registers four at a time where MMAs of warps have
-    fragments in them, too."""
+    fragments in them, too; fewer of these where loops carry nothing else, and no thread gathers."""
     threads = thread_count(entry, arch)
     if not products_of(entry, arch):
         ctas = hint(entry, "occupancy", arch) or 1
-        needed = _accumulators(entry, arch) + _WITH_FRAGMENTS
+        products = tiled_products(entry, arch)
+        few = not gathers and all(_is_passed(op) and not is_added(op) for op in products)
+        needed = _accumulators(entry, arch) + (_BESIDE + SPARE if few else _WITH_FRAGMENTS)
         return held_ctas(-(-(threads + WARP) // _USUAL) * _USUAL, needed) >= ctas
     return _pays(entry, arch, ctas, threads)
 

@@ -3,17 +3,19 @@ the next one multiplies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import prod
 
 from xdsl.ir import BlockArgument, Operation
 
+from tilewright.dialects.ancestors import users
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.matrix_multiply import MmaFOp
 from tilewright.dialects.cuda_tile.ops.memory import MemoryOp
 from tilewright.dialects.cuda_tile.ops.module import EntryOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import Target
-from tilewright.dialects.frozen import frozen, frozen_entity
+from tilewright.dialects.frozen import factory, frozen, frozen_entity
 from tilewright.passes.cuda_tile.analysis.cost_model import (
     copier_registers,
     ctas_beside,
@@ -60,13 +62,15 @@ class LateProducts:
     registers to; 0 where they have enough. Where more CTAs share a multiprocessor without them,
     there are none, and it `is_shared`; `on_time` are those that would be late, in whose flight
     registers let threads compute what they do not need. `room` are the registers that are left to a
-    thread of one loop: of two, ptxas spills."""
+    thread of one loop: of two, ptxas spills. `following` are the loops that go on with what others
+    have put off."""
 
     by_loop: dict[ForOp, LateMultiplication]
     registers: int = 0
     is_shared: bool = False
     on_time: Sequence[MmaFOp] = ()
     room: int = 0
+    following: Mapping[Operation | None, ForOp] = factory(dict)
 
 
 def find_late_products(
@@ -80,7 +84,10 @@ def find_late_products(
         registers = late_registers(entry, arch, plan.ctas, operands, plan.bytes, added)
     if registers is not None:
         room = registers_left(entry, arch, registers, operands + added)
-        return LateProducts(by_loop, registers, room=room if len(by_loop) == 1 else 0)
+        pairs, following = pairwise(by_loop) if added else (), dict[Operation | None, ForOp]()
+        following |= {one: other for one, other in pairs if _goes_on(one, other, plan)}
+        room = room if len(by_loop) == 1 else 0
+        return LateProducts(by_loop, registers, room=room, following=following)
     beside = ctas_beside(entry, arch, plan.bytes) if by_loop else 1
     roomy = has_room_beside_operands(entry, arch, max(beside, plan.ctas), operands + added)
     on_time = [late.op for late in by_loop.values() if roomy]
@@ -88,6 +95,18 @@ def find_late_products(
     if any(TRANSPOSED in op.attributes for op in products_of(entry, arch)):
         raised = raised_registers(entry, arch, plan.ctas, operands)
     return LateProducts({}, raised or 0, beside > plan.ctas, on_time)
+
+
+def _goes_on(first: ForOp, second: ForOp, plan: Pipelines) -> bool:
+    """True of a loop that begins with all that the one in front of it leaves, in blocks in turn:
+    by themselves they have no registers for it."""
+    return (
+        first.next_op is second
+        and isinstance(first.parent_op(), ForOp)
+        and [*second.init_values] == [*first.results]
+        and {*users(*first.results)} == {second}
+        and plan.by_loop[first].shape == plan.by_loop[second].shape
+    )
 
 
 def _added(late: LateMultiplication) -> int:

@@ -42,9 +42,10 @@ from tilewright.passes.cuda_tile.scheduling.split_entries import (
 )
 
 READ_ONCE = "cuda_tile.read_once"
-"""The attribute of a load of what no other block loads."""
-_LEAST = 16
-"""The rows that are left, at least: those of an MMA of warps, whose sums are a `wgmma`'s."""
+"""The attribute of a load of what few other blocks load, at about the same time."""
+_LEAST, _FEW = 16, 4
+"""The rows that are left, at least: those of an MMA of warps, whose sums are a `wgmma`'s; and the
+blocks that have all rows, at most, where they read the rest once."""
 
 
 @frozen
@@ -94,7 +95,7 @@ def cut_rows(entry: EntryOp, arch: Target | None) -> None:
 
 
 def _covers_rows(op: object) -> bool:
-    """True of all but a store that other blocks may make of other rows."""
+    """True of all but a store of whose rows other blocks than a few have some."""
     if isinstance(op, StorePtrTkoOp):
         return False
     if not isinstance(op, StoreViewTkoOp):
@@ -104,7 +105,7 @@ def _covers_rows(op: object) -> bool:
         return False
     rows = dimensions[-2]
     size = rows.size if isinstance(rows.size, int) else greatest(rows.size)
-    return size is not None and size <= rows.extent
+    return size is not None and size <= _FEW * rows.extent
 
 
 def _of_rows(*_: int) -> int:

@@ -107,7 +107,7 @@ def _are_pairs(products: Counter[Operation | None]) -> bool:
         bool(products)
         and all(isinstance(loop, ForOp) and count == _PAIR for loop, count in products.items())
         and all(shape_of(op.result)[-2] <= _MOST_ROWS for op in own)
-        and (len(loops) == 1 or not any(map(is_added, own)))
+        and (sum(x.prev_op not in products for x in loops) == 1 or not any(map(is_added, own)))
         and all(_is_loaded(x) for op in own for x in op.operands[:2] if _parent(x) != op.parent)
     )
 

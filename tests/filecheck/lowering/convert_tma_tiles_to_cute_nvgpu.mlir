@@ -14,7 +14,7 @@
 // CHECK:         cute_nvgpu.cluster.arrive
 // CHECK-NEXT:    cute_nvgpu.cluster.wait
 // CHECK:         cute_nvgpu.mbarrier.arrive.expect_tx %full[{{.*}}] bytes 8192
-// CHECK:         cute_nvgpu.tma.load %A_map{{.*}} to %s[{{.*}}] mbarrier %full[{{.*}}] multicast %both
+// CHECK:         cute_nvgpu.tma.load %A_map{{.*}} to %s[{{.*}}] mbarrier %full[{{.*}}] multicast %both cache_hint %policy
 // CHECK:         [[LEADER:%[0-9]+]] = cute_nvgpu.elect.sync
 // CHECK:         scf.if [[LEADER]] {
 // CHECK:           cute_nvgpu.cluster.mbarrier_arrive %empty[{{.*}}] rank [[R0:%[a-z0-9_]+]]
@@ -23,6 +23,7 @@
 // CHECK-NOT:       cute_nvgpu.mbarrier.arrive
 func.func @multicast(%A: !g, %i: i32) attributes {gpu.kernel, gpu.known_cluster_size = array<i32: 2, 1, 1>} {
   %both = arith.constant 3 : i16
+  %policy = arith.constant 0x12F0000000000000 : i64
   %tma, %coords = cute.make_tma_copy<#cute_nvgpu.tma<load, multicast>, tile = "[64;64]", smem = "S<3,3,3> o 0 o (64,64):(64,1)"> (%A)
   %tiler = cute.static : !cute.shape<"(64,64)">
   %at = cute.make_coord(%i, %i) : (i32, i32) -> !cute.coord<"(?,?)">
@@ -33,22 +34,22 @@ func.func @multicast(%A: !g, %i: i32) attributes {gpu.kernel, gpu.known_cluster_
   %to = cute.make_coord(%stage) : (i32) -> !cute.coord<"(_,_,?)">
   %into = cute.slice(%s, %to)
   cute.pipeline.producer_acquire(%pipe, %i)
-  cute.copy(%tma, %g, %into) pipeline %pipe[%i] multicast %both
+  cute.copy(%tma, %g, %into) pipeline %pipe[%i] multicast %both cache_hint %policy
   cute.pipeline.consumer_wait(%pipe, %i)
   cute.pipeline.consumer_release(%pipe, %i)
   func.return
 }
 
 // CHECK-LABEL: func.func @reduce
-// CHECK:         cute_nvgpu.tma.reduce max %s[{{.*}}] to %A_map{{.*}}[{{.*}}] :
+// CHECK:         cute_nvgpu.tma.reduce max %s[{{.*}}] to %A_map{{.*}}[{{.*}}] cache_hint %policy :
 // CHECK-NEXT:    cute_nvgpu.cp.async.bulk.commit_group
-func.func @reduce(%A: !g, %i: i32) attributes {gpu.kernel} {
+func.func @reduce(%A: !g, %i: i32, %policy: i64) attributes {gpu.kernel} {
   %tma, %coords = cute.make_tma_copy<#cute_nvgpu.tma<reduce, max>, tile = "[64;64]", smem = "S<3,3,3> o 0 o (64,64):(64,1)"> (%A)
   %tiler = cute.static : !cute.shape<"(64,64)">
   %at = cute.make_coord(%i, %i) : (i32, i32) -> !cute.coord<"(?,?)">
   %g = cute.local_tile(%coords, %tiler, %at)
   %s = cute.memref.alloc() : !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (64,64):(64,1)">
-  cute.copy(%tma, %s, %g)
+  cute.copy(%tma, %s, %g) cache_hint %policy
   cute_nvgpu.cp.async.bulk.commit_group
   cute_nvgpu.cp.async.bulk.wait_group 0
   func.return

@@ -105,6 +105,41 @@ def twice(text: str, begins: str, between: str = "") -> str:
     return text.replace(loop, loop + between + again).replace("reshape %acc :", "reshape %acc2 :")
 
 
+def with_keys_by_fours(text: str, depth: int) -> str:
+    """Attention whose keys are known to be a multiple of four."""
+    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
+    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
+    tile = f"tile=(1x{depth}x128), "
+    return text.replace(tile, f"{tile}padding_value = zero, ")
+
+
+def with_sums(text: str) -> str:
+    """Attention that adds the sums of a row's weights to it."""
+    line, sums = "tile<128x1xf32>", "tile<128x128xf32>"
+    for old, new in (
+        ("%acc, %top = for", f"%nought = constant <f32: 0.0> : {line} %acc, %top, %all = for"),
+        ("%max = %least)", "%max = %least, %part = %nought)"),
+        (f"({sums}, {line}) {{", f"({sums}, {line}, {line}) {{"),
+        ("%scaled = mulf", f"""%l0 = reduce %p0 dim=1 identities=[0.0 : f32]
+          : {sums} -> tile<128xf32>
+      (%a: tile<f32>, %b: tile<f32>) {{
+        %c = addf %a, %b : tile<f32>
+        yield %c : tile<f32>
+      }}
+      %l1 = reshape %l0 : tile<128xf32> -> {line}
+      %l2 = mulf %part, %f1 : {line}
+      %l = addf %l1, %l2 : {line}
+      %scaled = mulf"""),
+        ("continue %next, %m :", "continue %next, %m, %l :"),
+        (f"{sums}, {line}\n    }}\n    %r", f"{sums}, {line}, {line}\n    }}\n    %r"),
+        ("%r = reshape %acc", f"""%wide = broadcast %all : {line} -> {sums}
+    %whole = addf %acc, %wide : {sums}
+    %r = reshape %whole"""),
+    ):  # fmt: skip
+        text = text.replace(old, new)
+    return text
+
+
 def operands(rows: int, keys: int, depth: int, count: int) -> list[NDArray[Any]]:
     """Random queries, keys and values."""
     rng = np.random.default_rng(0)

@@ -8,7 +8,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from attention_kernel import GIVEN, RISING, arguments, attention, operands
+from attention_kernel import (
+    GIVEN,
+    RISING,
+    arguments,
+    attention,
+    operands,
+    with_keys_by_fours,
+    with_sums,
+)
 from test_hints import hinted
 from tile_ir import entry, equal_as_ptx
 
@@ -90,14 +98,6 @@ def test_sums_are_not_multiplied_by_one(later: float) -> None:
     k[:, 64:] = (k[:, 64:].astype(np.float32) * later).astype(k.dtype)
     equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
     assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 2
-
-
-def with_keys_by_fours(text: str, depth: int) -> str:
-    """Attention whose keys are known to be a multiple of four."""
-    text = text.replace("shape = [%count, %K_n", "shape = [%count, %K_r")
-    text = text.replace("%K_r = assume div_by<16>", "%K_r = assume div_by<4>")
-    tile = f"tile=(1x{depth}x128), "
-    return text.replace(tile, f"{tile}padding_value = zero, ")
 
 
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
@@ -185,33 +185,6 @@ def test_a_product_from_nothing_reads_no_accumulators() -> None:
     products = [group.split("wgmma.fence.sync") for group in ptx.split("commit_group.sync")[:-1]]
     assert [len(parts) for parts in products] == [2] * 4
     assert not any("mov.f32" in mmas for _, mmas in products)
-
-
-def with_sums(text: str) -> str:
-    """Attention that adds the sums of a row's weights to it."""
-    line, sums = "tile<128x1xf32>", "tile<128x128xf32>"
-    for old, new in (
-        ("%acc, %top = for", f"%nought = constant <f32: 0.0> : {line} %acc, %top, %all = for"),
-        ("%max = %least)", "%max = %least, %part = %nought)"),
-        (f"({sums}, {line}) {{", f"({sums}, {line}, {line}) {{"),
-        ("%scaled = mulf", f"""%l0 = reduce %p0 dim=1 identities=[0.0 : f32]
-          : {sums} -> tile<128xf32>
-      (%a: tile<f32>, %b: tile<f32>) {{
-        %c = addf %a, %b : tile<f32>
-        yield %c : tile<f32>
-      }}
-      %l1 = reshape %l0 : tile<128xf32> -> {line}
-      %l2 = mulf %part, %f1 : {line}
-      %l = addf %l1, %l2 : {line}
-      %scaled = mulf"""),
-        ("continue %next, %m :", "continue %next, %m, %l :"),
-        (f"{sums}, {line}\n    }}\n    %r", f"{sums}, {line}, {line}\n    }}\n    %r"),
-        ("%r = reshape %acc", f"""%wide = broadcast %all : {line} -> {sums}
-    %whole = addf %acc, %wide : {sums}
-    %r = reshape %whole"""),
-    ):  # fmt: skip
-        text = text.replace(old, new)
-    return text
 
 
 def test_sums_are_exchanged_behind_a_late_product() -> None:

@@ -91,17 +91,17 @@ def test_rows_that_are_kept() -> None:
 
 
 def test_launches_know_small_sizes() -> None:
-    """Of tensors that TMA copies; of 64 and more rows nothing is left out."""
+    """Of tensors that TMA copies; of more than 512 rows nothing is known."""
     kernel = tw.compile(product(("bf16", "f32"), (64, 64, 32)), "sm_90a")
-    for rows, most in ((1, 16), (16, 16), (17, 32), (64, 64), (65, None)):
-        flat = [*range(6), rows, 128, 200]
+    for rows, most in ((1, 16), (16, 16), (17, 32), (65, 128), (512, 512), (513, None)):
+        flat = [*range(6), rows, 1280, 2000]
         schedule = BlockSchedule.of(kernel, (2, 1, 1), flat, 132)
         assert schedule.known == (() if most is None else ((6, most),))
 
 
-@pytest.mark.parametrize("most, hints", [(16, 1), (64, 1), (80, 0)])
-def test_what_one_block_reads_is_the_first_to_leave_the_cache(most: int, hints: int) -> None:
-    """Columns of B, where a block has all rows of A."""
+@pytest.mark.parametrize("most, hints", [(16, 1), (256, 1), (257, 0)])
+def test_what_few_blocks_read_is_the_first_to_leave_the_cache(most: int, hints: int) -> None:
+    """Columns of B, where four blocks have all rows of A."""
     ptx = tw.compile(bounded(product(("bf16", "f32"), (64, 64, 32)), most), "sm_90a").ptx
     assert ptx.count("\tcp.async.bulk.tensor.2d.shared") == 2
     assert ptx.count("complete_tx::bytes.L2::cache_hint [") == hints

@@ -45,10 +45,10 @@ func.func @copy(%a: !a, %at: !at, %p: !p, %i: i32, %s: !cute.memref<bf16, smem, 
 }
 
 // CHECK-LABEL: func.func @multicast
-func.func @multicast(%a: !a, %p: !p, %i: i32, %mask: i16, %s: !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">, %tile: !cute.tile<"[128:1;64:1]">, %where: !cute.coord<"(?,?)">) {
+func.func @multicast(%a: !a, %p: !p, %i: i32, %mask: i16, %policy: i64, %s: !cute.memref<bf16, smem, align<1024>, "S<3,3,3> o 0 o (128,64):(64,1)">, %tile: !cute.tile<"[128:1;64:1]">, %where: !cute.coord<"(?,?)">) {
   %load, %c0 = cute.make_tma_copy<#cute_nvgpu.tma<load, multicast>, tile = "[128;64]", smem = "S<3,3,3> o 0 o (128,64):(64,1)"> (%a)
   %from = cute.local_tile(%c0, %tile, %where)
-  // CHECK: cute.copy(%load, %from, %s) pipeline %p[%i] multicast %mask : !cute.tma_copy<#cute_nvgpu.tma<load, multicast>, 128x64xbf16, swizzle = 128>, {{.*}}, !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>, i32, i16
-  cute.copy(%load, %from, %s) pipeline %p[%i] multicast %mask
+  // CHECK: cute.copy(%load, %from, %s) pipeline %p[%i] multicast %mask cache_hint %policy : !cute.tma_copy<#cute_nvgpu.tma<load, multicast>, 128x64xbf16, swizzle = 128>, {{.*}}, !cute.pipeline<tma, stages = 3, producers = 1, consumers = 8, bytes = 16384>, i32, i16, i64
+  cute.copy(%load, %from, %s) pipeline %p[%i] multicast %mask cache_hint %policy
   func.return
 }

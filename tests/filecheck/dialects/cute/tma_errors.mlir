@@ -233,6 +233,15 @@ func.func @f(%r: !r, %s: !r, %mask: i16) {
 
 // -----
 
+!r = !cute.memref<f32, rmem, "4:1">
+func.func @f(%r: !r, %s: !r, %policy: i64) {
+  // expected-error @+1 {{'cute.copy' expected a cache hint with a TMA copy alone}}
+  cute.copy(%r, %s) cache_hint %policy
+  func.return
+}
+
+// -----
+
 // expected-error @+1 {{tma_copy expected elements of ui32, si32, ui64, si64, f16, bf16 for max, got f32 (PTX ISA, cp.reduce.async.bulk.tensor); nearest legal: f16}}
 func.func @f(%t: !cute.tma_copy<#cute_nvgpu.tma<reduce, max>, 32x32xf32>) {
   func.return
