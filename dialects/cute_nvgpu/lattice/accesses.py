@@ -54,7 +54,7 @@ _COUNTS = {"": 1, "v2": 2, "v4": 4, "v8": 8}
 
 @frozen
 class Said:
-    """What the words of a load or store say, each kind joined in the order of the PTX ISA."""
+    """The words of a load or store, each kind joined in the order of the PTX ISA."""
 
     mnemonic: str
     name: str

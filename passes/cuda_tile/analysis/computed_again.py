@@ -40,7 +40,7 @@ def is_computed_from(value: SSAValue, numbers: Container[SSAValue]) -> bool:
 
 
 def scalar_operands(value: SSAValue) -> Sequence[SSAValue]:
-    """What a scalar is computed from."""
+    """The values that a scalar is computed from."""
     return value.owner.operands if isinstance(value.owner, SCALAR) else ()
 
 
