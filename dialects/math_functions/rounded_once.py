@@ -8,7 +8,6 @@ double rounding is odd".
 
 from collections.abc import Callable
 from math import nan
-from operator import and_
 
 from tilewright.dialects.math_functions.code import Value, choice
 
@@ -63,9 +62,9 @@ ON_BITS: dict[str, Callable[[Value, Value], Value]] = {
     **dict.fromkeys(
         ("arith.addi", "arith.subi", "arith.xori"), lambda x, y: x.do("xor", "pred", y)
     ),
-    **dict.fromkeys(("arith.muli", "arith.andi"), and_),
+    **dict.fromkeys(("arith.muli", "arith.andi"), lambda x, y: x & y),
     "arith.ori": lambda x, y: x.do("or", "pred", y),
-    **dict.fromkeys(("arith.minui", "arith.maxsi"), and_),
+    **dict.fromkeys(("arith.minui", "arith.maxsi"), lambda x, y: x & y),
     **dict.fromkeys(("arith.maxui", "arith.minsi"), lambda x, y: x.do("or", "pred", y)),
     **dict.fromkeys(("arith.shli", "arith.shrui"), lambda x, y: x & y.do("not", "pred")),
     **dict.fromkeys(("arith.remsi", "arith.remui"), lambda x, _: x.do("xor", "pred", x)),

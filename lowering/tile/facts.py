@@ -109,7 +109,7 @@ _NAMES: dict[type[Operation], str] = {
     arith.RemUIOp: "mod",
     arith.RemSIOp: "mod",
 }
-_DIVIDING: dict[str, Callable[[int, int], int]] = {"div": operator.floordiv, "mod": operator.mod}
+_DIVIDING: dict[str, Callable[[int, int], int]] = {"div": lambda a, b: a // b, "mod": operator.mod}
 """Of numbers that are not negative."""
 
 _FOLDED = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, **_DIVIDING}

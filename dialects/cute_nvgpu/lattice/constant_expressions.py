@@ -37,10 +37,12 @@ def _quotient(one: Any, other: Any) -> Any:
 _OPERATORS: dict[str, tuple[int, Callable[[Any, Any], Any]]] = {
     "||": (1, lambda one, other: bool(one or other)),
     "&&": (2, lambda one, other: bool(one and other)),
-    "|": (3, operator.or_), "^": (4, operator.xor), "&": (5, operator.and_),
+    "|": (3, lambda one, other: one | other),
+    "^": (4, lambda one, other: one ^ other),
+    "&": (5, lambda one, other: one & other),
     "==": (6, operator.eq), "!=": (6, operator.ne),
     "<": (7, operator.lt), "<=": (7, operator.le), ">": (7, operator.gt), ">=": (7, operator.ge),
-    "<<": (8, operator.lshift), ">>": (8, operator.rshift),
+    "<<": (8, lambda one, other: one << other), ">>": (8, lambda one, other: one >> other),
     "+": (9, operator.add), "-": (9, operator.sub),
     "*": (10, operator.mul), "/": (10, _quotient), "%": (10, operator.mod),
 }  # fmt: skip
