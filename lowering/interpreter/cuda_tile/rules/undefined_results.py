@@ -6,6 +6,7 @@ A wrong `assume` is let pass: cuTile assumes multiples of 16 of strides along on
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def _overflow(op: Operation) -> Iterator[Cause]:
             yield Cause(
                 f"expected no overflow (overflow<{overflow}>), got a result that no "
                 f"{kind} {result_element(op).name} holds",
-                overflowing(name, view),
+                partial(overflowing, name, view),
             )
 
 
@@ -115,7 +116,7 @@ def _loss(op: Operation) -> Iterator[Cause]:
 def _float_to_integer(op: FToIOp) -> Iterator[Cause]:
     if not flag(op, "saturating") and not op.is_truth:
         to = result_element(op)
-        outside = out_of_range(operand_element(op), to, is_signed(op))
+        outside = partial(out_of_range, operand_element(op), to, is_signed(op))
         yield Cause(f"expected a number that {to.name} holds, got one that it does not", outside)
 
 
