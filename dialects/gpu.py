@@ -34,6 +34,20 @@ def is_kernel(op: Operation) -> bool:
     return isinstance(op, func.FuncOp) and "gpu.kernel" in op.attributes
 
 
+NUMBERS: dict[type[Operation], str] = {
+    gpu.ThreadIdOp: "tid",
+    gpu.BlockIdOp: "ctaid",
+    gpu.BlockDimOp: "ntid",
+    gpu.GridDimOp: "nctaid",
+}
+"""The ops that give the numbers and counts of threads and blocks, and PTX's registers of them."""
+
+
+def register_of(op: Any) -> str:
+    """The special register that such an op reads, `tid.x`."""
+    return f"{NUMBERS[type(op)]}.{op.dimension.data.value}"
+
+
 @irdl_op_definition
 class PrintfOp(IRDLOperation):
     """Print as C's printf does, each thread for itself: `gpu.printf "%d\\0A", %x : i32`."""

@@ -1,5 +1,6 @@
 """The base of the errors that say why something is not legal, and how they tell values."""
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 
@@ -27,3 +28,8 @@ def told(value: Any) -> str:
         bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
         return f"one of {type(value).__name__}{bits}"
     return text if len(text) <= _LONG else f"{text[:_LONG]}..."
+
+
+def listed(values: Iterable[object]) -> str:
+    """Types or numbers as diagnostics list them."""
+    return ", ".join(map(str, values))

@@ -1,6 +1,9 @@
 """Which memrefs threads can address: what the lowering and the interpreter refuse alike."""
 
-from xdsl.dialects.builtin import MemRefType
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 
 from tilewright.dialects.cute.types.memref import (
@@ -11,6 +14,8 @@ from tilewright.dialects.cute.types.memref import (
 )
 from tilewright.dialects.ptx.scalar_types import element_bytes
 from tilewright.source.diagnostic import OpError
+
+_Value = TypeVar("_Value")
 
 
 def argument_strides(op: Operation, type_: MemRefType) -> tuple[int, ...]:
@@ -42,3 +47,9 @@ def element_size(op: Operation, type_: Attribute) -> int:
     if (size := element_bytes(type_.element_type)) is None:
         raise OpError(op, f"'{op.name}' of {type_.element_type} has no lowering to ptx")
     return size
+
+
+def mixed(static: Sequence[int], dynamic: Iterable[_Value]) -> tuple[int | _Value, ...]:
+    """Constants, and the values of what is not constant, as MLIR's DynamicIndexList keeps them."""
+    rest = iter(dynamic)
+    return tuple(next(rest) if number == DYNAMIC_INDEX else number for number in static)

@@ -5,20 +5,14 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
+from tilewright.dialects.sequences import reachable
+
 
 def origins(value: SSAValue) -> Iterator[Operation]:
     """The ops that compute what a value may be a copy of; what comes from outside has none."""
-    seen: set[SSAValue] = set()
-    work: list[SSAValue] = [value]
-    while work:
-        value = work.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        sources = _passed_on(value)
-        work += sources
-        if not sources and isinstance(value.owner, Operation):
-            yield value.owner
+    for source in reachable([value], _passed_on):
+        if isinstance(source.owner, Operation) and not _passed_on(source):
+            yield source.owner
 
 
 def _passed_on(value: SSAValue) -> Sequence[SSAValue]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
-from covering import THOROUGH
+from covering import THOROUGH, shown
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from without_checks import without_checks
@@ -43,6 +43,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
         for function in (execution.interpret, execution.run):
             unwrap(function).__kwdefaults__["engine"] = engine
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = shown(items)
 
 
 def pytest_collection_finish() -> None:

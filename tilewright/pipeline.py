@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from tilewright import xdsl_patches
 from tilewright.dialects.cuda_tile.bytecode.container import is_bytecode
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE, EntryOp
 from tilewright.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from tilewright.dialects.cute_nvgpu.lattice.targets import TargetError, lowest, target
 from tilewright.dialects.frozen import frozen
@@ -21,7 +21,6 @@ from tilewright.passes.check_hazards import CheckHazardsPass
 from tilewright.passes.check_issue import CheckIssuePass
 from tilewright.passes.check_target import CheckTargetPass, required_targets
 from tilewright.passes.check_tmem import CheckTmemPass
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.inline_calls import InlineCallsPass
 from tilewright.passes.synthesize_layouts import SynthesizeLayoutsPass
 from tilewright.source.diagnostic import ArgumentError, CompileError, Diagnostic

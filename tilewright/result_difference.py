@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.illegal import listed
 from tilewright.lowering.interpreter.array_types import AnyArray
 
 
@@ -28,7 +29,7 @@ def first_difference(before: Sequence[AnyArray], after: Sequence[AnyArray]) -> D
             place = tuple(differs[0])
             return Difference(
                 number,
-                ", ".join(map(str, place)),
+                listed(place),
                 _shown(one[place]),
                 _shown(other[place]),
                 f"{len(differs)} of {one.size} elements differ, this one first",

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from tilewright.arguments.parameters import Parameter, symbol_of
 from tilewright.dialects.ancestors import descendants
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE, EntryOp
 from tilewright.dialects.cuda_tile.type_text import shown
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.cute.int_tuple import is_tuple
@@ -23,7 +23,6 @@ from tilewright.lowering.interpreter.cuda_tile.float_functions import Numerics
 from tilewright.lowering.interpreter.cuda_tile.kernel import PlacedArguments, run_kernel
 from tilewright.lowering.interpreter.cuda_tile.machine import Padding, Races, RaceWarning
 from tilewright.lowering.interpreter.cuda_tile.machine import TileLaunch as TileLaunch
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.progress import ProgressBar
 from tilewright.source.diagnostic import CompileError, Diagnostic, OpError, at
 from tilewright.source.verification import op_diagnostic

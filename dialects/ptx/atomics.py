@@ -30,7 +30,8 @@ from tilewright.dialects.cute_nvgpu.lattice.atomics import (
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import SEMANTICS
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.fields import Field, fields_op
-from tilewright.dialects.ptx.instruction import AlternativeOp, HintedOp, OffsetOp, RowOp, listed
+from tilewright.dialects.illegal import listed
+from tilewright.dialects.ptx.instruction import AlternativeOp, HintedOp, OffsetOp, RowOp
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 

@@ -42,10 +42,10 @@ from tilewright.dialects.cute_nvgpu.lattice.shared_memory import is_alignment
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 from tilewright.dialects.field_counts import segments
 from tilewright.dialects.fields import NUMBER, fields_op
-from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.illegal import Illegal, listed
 from tilewright.dialects.integers import integer_of
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp, content, listed
+from tilewright.dialects.ptx.instruction import PtxOp, content
 from tilewright.dialects.ptx.types import PRED, RegType, reg
 
 TENSORMAP = "tensormap"

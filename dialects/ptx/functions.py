@@ -30,9 +30,10 @@ from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.cute_nvgpu.lattice.scalar import REGISTER_OF
 from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement, needs
 from tilewright.dialects.fields import NUMBER, fields_op
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.ptx.identifiers import why_no_identifier
-from tilewright.dialects.ptx.instruction import PtxOp, listed
+from tilewright.dialects.ptx.instruction import PtxOp
 from tilewright.dialects.ptx.types import B64, RegType, reg
 
 _NUMBERS = "b8", "b16", "b32", "b64", "f32", "f64"

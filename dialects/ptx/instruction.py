@@ -6,7 +6,7 @@ types: `%2 = ptx.add rn.f32 %0, %1`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, cast
 
@@ -25,7 +25,7 @@ from tilewright.dialects.cute_nvgpu.lattice.targets import BASELINE, Requirement
 from tilewright.dialects.cute_nvgpu.ops.instruction import NvgpuOp
 from tilewright.dialects.definition import class_of_row
 from tilewright.dialects.fields import NUMBER, FieldsOp, fields_op
-from tilewright.dialects.illegal import Illegal
+from tilewright.dialects.illegal import Illegal, listed
 from tilewright.dialects.ptx.types import B64, RegType, reg
 
 
@@ -407,8 +407,3 @@ class ScalarOp(PureOp):
 def _parts(op: type[ScalarOp], form: str) -> tuple[Sequence[RegType], Mapping[str, StringAttr]]:
     """The common part of ops of a form: the types of their results, and their properties."""
     return [reg(REGISTER_OF[op.ROW.forms[form].result])], {"form": StringAttr(form)}
-
-
-def listed(types: Iterable[object]) -> str:
-    """Types as diagnostics name them."""
-    return ", ".join(map(str, types))

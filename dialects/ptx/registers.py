@@ -30,12 +30,12 @@ from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import constant
 from tilewright.dialects.cute_nvgpu.lattice.targets import Requirement
 from tilewright.dialects.fields import NUMBER, fields_op, number
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.ptx.instruction import (
     PureOp,
     RowOp,
     SharedPlace,
     content,
-    listed,
     parse_form,
 )
 from tilewright.dialects.ptx.types import B32, B64, KINDS, RegType, reg

@@ -128,6 +128,11 @@ accesses = makes(lambda said, op, builder: effect(op, builder, said(op, builder.
 executes = makes(lambda said, op, builder: effect(op, builder, said))
 """Register an effect that is that of all such ops, whatever their fields."""
 
+notes = makes(
+    lambda said, op, builder: effect(op, builder, partial(said, number=builder.number(op)))
+)
+"""Register one that is also given the number by which memory remembers the op."""
+
 
 @frozen
 class Call:

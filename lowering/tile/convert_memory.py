@@ -23,7 +23,7 @@ from tilewright.dialects.cute.rules.tensors import coords, element_at
 from tilewright.dialects.cute.swizzle import Swizzle
 from tilewright.dialects.cute.symbolic.tuples import product
 from tilewright.dialects.cute.tensor import Tensor
-from tilewright.dialects.cute.types.memref import shared_line
+from tilewright.dialects.cute.types.memref import footprint, shared_line
 from tilewright.dialects.cute.types.tensors import MemRefType, element_type
 from tilewright.dialects.cute.values import Typed
 from tilewright.dialects.cute_nvgpu.ops import cluster
@@ -35,7 +35,6 @@ from tilewright.lowering.tile.kernel import KernelLowering, lowers
 from tilewright.lowering.tile.places import Memory, item_type, per_item
 from tilewright.lowering.tile.vectors import VectorValue
 from tilewright.lowering.tile.written_registers import MAKES, WRITES
-from tilewright.lowering.to_ptx.convert_memref import footprint
 
 
 def line_type(tensor: Tensor) -> LineType:

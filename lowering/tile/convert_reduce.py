@@ -63,8 +63,7 @@ def by_words(
     whole = IntegerType(width)
     bits = value if element == whole else emitter.emit(arith.BitcastOp(value, whole))
     words = [
-        emitter.resized(_from(bits, first, width, emitter), width, 32)
-        for first in range(0, width, 32)
+        emitter.resized(_from(bits, first, emitter), width, 32) for first in range(0, width, 32)
     ]
     low, *high = (emitter.emit(moved(word)) for word in words)
     other = emitter.resized(low, 32, width)
@@ -76,7 +75,7 @@ def by_words(
     return other if element == whole else emitter.emit(arith.BitcastOp(other, element))
 
 
-def _from(bits: SSAValue, first: int, width: int, emitter: Emitter) -> SSAValue:
+def _from(bits: SSAValue, first: int, emitter: Emitter) -> SSAValue:
     """The bits of an integer from one on."""
     return emitter.binary("shr", bits, first) if first else bits
 

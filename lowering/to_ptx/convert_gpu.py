@@ -1,24 +1,18 @@
 """`gpu` to `ptx`: thread and block ids, and the CTA's barrier; values of other lanes."""
 
 from xdsl.dialects import gpu
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.ops.shuffle import ShflIdxOp
 from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
+from tilewright.dialects.gpu import NUMBERS, register_of
 from tilewright.dialects.ptx.registers import SregOp, TimeOp
 from tilewright.dialects.ptx.scalars import AddOp, CvtOp, MulOp, ShrOp
 from tilewright.dialects.ptx.synchronization import BarSyncOp
 from tilewright.dialects.ptx.types import B32, reg
 from tilewright.dialects.ptx.warp import ShuffleOp
 from tilewright.lowering.to_ptx.conversion import Conversion, lowers
-
-_REGISTERS: dict[type[object], str] = {
-    gpu.ThreadIdOp: "tid",
-    gpu.BlockIdOp: "ctaid",
-    gpu.BlockDimOp: "ntid",
-    gpu.GridDimOp: "nctaid",
-}
 
 
 def special(register: str, to: Conversion) -> SSAValue:
@@ -30,10 +24,9 @@ def _index(value: SSAValue, to: Conversion) -> SSAValue:
     return to.scalar(CvtOp, "u64.u32", value)
 
 
-@lowers(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
-def _id(op: gpu.ThreadIdOp, to: Conversion) -> SSAValue:
-    register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
-    return _index(special(register, to), to)
+@lowers(*NUMBERS)
+def _id(op: Operation, to: Conversion) -> SSAValue:
+    return _index(special(register_of(op), to), to)
 
 
 @lowers

@@ -10,7 +10,6 @@ from typing import Any
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
     MemRefType,
     TensorType,
@@ -19,10 +18,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle, flatten
-from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
+    alignment,
+    footprint,
     is_memref,
     layout_of,
     space_of,
@@ -34,6 +34,7 @@ from tilewright.dialects.memref_access import (
     check_layout,
     check_space,
     element_size,
+    mixed,
 )
 from tilewright.dialects.ptx.atomics import AtomOp
 from tilewright.dialects.ptx.data_movement import LdOp, StOp
@@ -254,35 +255,13 @@ def allocate(op: Operation, type_: MemRefType, align: int, to: Conversion) -> Ti
     return Tile(Space.SMEM, address, address, size, (), layout)
 
 
-def alignment(asked: int, layout: AnyLayout, element_bytes: int) -> int:
-    """Where a tile of shared memory may start, in bytes: a swizzled one starts with its pattern, so
-    that the hardware, which swizzles addresses, sees what the layout, which swizzles offsets, says.
-    """
-    pattern = 1
-    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
-        pattern = layout.inner.size() * element_bytes
-    return max(asked, SHARED_ALIGN, pattern)
-
-
-def footprint(layout: AnyLayout) -> int:
-    """How many elements a tile of the layout spans: a swizzle, or the offset before it, may reach
-    above the cosize."""
-    if isinstance(layout, Layout):
-        return layout.cosize()
-    swizzle, offset = layout.inner, layout.offset
-    assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
-    # The swizzle permutes each run of indices up to the highest bit that it changes.
-    run = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
-    return -(-(offset + layout.cosize()) // run) * run
-
-
 @lowers
 def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> Tile:
     check_space(op, op.source.type)
     check_layout(op, op.result.type)
     source = to.tile(op.source)
-    offsets = _mixed(op.static_offsets.get_values(), op.offsets, to)
-    strides = _mixed(op.static_strides.get_values(), op.strides, to)
+    offsets = mixed(op.static_offsets.get_values(), map(to.__getitem__, op.offsets))
+    strides = mixed(op.static_strides.get_values(), map(to.__getitem__, op.strides))
     address = source.base
     for offset in offsets:
         if isinstance(offset, int):
@@ -294,15 +273,7 @@ def _reinterpret(op: memref.ReinterpretCastOp, to: Conversion) -> Tile:
     layout = None if op.sizes or op.strides else layout_of(op.result.type)
     if source.space.is_shared and layout is None:
         raise OpError(op, f"'{op.name}' of shared memory expected static sizes and strides")
-    return Tile(source.space, source.base, address, source.element_bytes, tuple(strides), layout)
-
-
-def _mixed(
-    static: Sequence[int], dynamic: Sequence[SSAValue], to: Conversion
-) -> list[int | SSAValue]:
-    """A mixed list of constants and values, as MLIR's DynamicIndexList keeps it."""
-    rest = iter(dynamic)
-    return [to[next(rest)] if extent == DYNAMIC_INDEX else extent for extent in static]
+    return Tile(source.space, source.base, address, source.element_bytes, strides, layout)
 
 
 # Loads and stores

@@ -59,7 +59,6 @@ from tilewright.lowering.triton import (
 )
 from tilewright.lowering.triton.control_flow import converted_blocks
 from tilewright.lowering.triton.conversion import TritonConversion
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile_fold_if import known_condition
 from tilewright.passes.cuda_tile_fuse_fma import fuse
@@ -99,7 +98,7 @@ class ConvertTritonToCudaTilePass(ModulePass):
             for branch in descendants(entry, IfOp):
                 known_condition(branch, PatternRewriter(branch))
             _hint(entry, op)
-            entry.attributes[NEGATIVE] = op.attributes.get(NEGATIVE, _NONE)
+            entry.attributes[module.NEGATIVE] = op.attributes.get(module.NEGATIVE, _NONE)
             if self.fp_fusion and op.attributes.get("tt.fp_fusion") != _FALSE:
                 _fuse(entry)
         name = {"sym_name": StringAttr("kernels")}

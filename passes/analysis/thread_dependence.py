@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Block, SSAValue
 
 from tilewright.dialects.cute_nvgpu.ops.warp_specialization import ElectSyncOp
+from tilewright.dialects.sequences import reachable
 
 _OF_THREADS = (gpu.ThreadIdOp, gpu.LaneIdOp, gpu.SubgroupIdOp, gpu.GlobalIdOp, ElectSyncOp)
 """The ops that say which thread it is."""
@@ -21,13 +22,7 @@ def depends_on_thread(value: SSAValue) -> bool:
 
 def reached(value: SSAValue, follow: Callable[[SSAValue], bool]) -> Iterator[SSAValue]:
     """A value, and all that it is computed from through values that are followed."""
-    seen: set[SSAValue] = set()
-    work = [value]
-    while work:
-        if (value := work.pop()) not in seen and follow(value):
-            seen.add(value)
-            yield value
-            work += sources_of(value)
+    return reachable(filter(follow, [value]), lambda source: filter(follow, sources_of(source)))
 
 
 def sources_of(value: SSAValue) -> list[SSAValue]:

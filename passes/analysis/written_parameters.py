@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import starmap
 
 from xdsl.ir import Operation, SSAValue
@@ -10,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.ptx import atomics, bulk_copy, data_movement, multimem, wmma
 from tilewright.dialects.ptx.control_flow import EntryOp
 from tilewright.dialects.row_ops import memory_operand
+from tilewright.dialects.sequences import reachable
 from tilewright.passes.analysis.hazards.blocks import edges_of
 
 _WRITES: dict[type[Operation], str] = {
@@ -32,11 +34,11 @@ def written_parameters(entry: EntryOp) -> tuple[int, ...]:
         writes = ((op, _WRITES[type(op)]) for op in block.ops if type(op) in _WRITES)
         places = starmap(memory_operand, writes)
         work += (place.memory for place in places if not place.is_shared)
-    seen = set[SSAValue]()
-    while work:
-        if (value := work.pop()) not in seen:
-            seen.add(value)
-            work += _sources(value.owner) if isinstance(value.owner, Operation) else given[value]
+
+    def sources(value: SSAValue) -> Sequence[SSAValue]:
+        return _sources(value.owner) if isinstance(value.owner, Operation) else given[value]
+
+    seen = set(reachable(work, sources))
     return tuple(i for i, value in enumerate(entry.regions[0].blocks[0].args) if value in seen)
 
 

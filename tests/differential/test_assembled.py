@@ -14,6 +14,7 @@ def silent(source: Source) -> None:
     assert not row["warnings"] and not row["spill_stores"] and row["registers"]
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize("name", ["matmul", "softmax"])
 def test_samples(name: str, arch: str):

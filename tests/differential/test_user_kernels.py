@@ -66,6 +66,7 @@ def check_compiled(case: Case, code: bytes, arch: str) -> None:
     check(case, args, want)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("arch, threads", [("sm_90a", 288), ("sm_100a", 320)])
 @pytest.mark.parametrize("kernel", ["paged_attention", "grouped_gemm"])
 def test_warps_that_copy_look_up_where(kernel: str, arch: str, threads: int) -> None:

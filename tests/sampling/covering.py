@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import Any, TypeVar
 
+import pytest
+
 Case = TypeVar("Case")
 THOROUGH = os.environ.get("TILEWRIGHT_THOROUGH") == "1"
 
@@ -53,3 +55,16 @@ def covering(
 def themselves(case: Sequence[Any]) -> Sequence[Any]:
     """The differences of cases that are sequences: each of their elements."""
     return case
+
+
+def shown(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Tests, and of those marked `covered`, which have several `parametrize`, so many cases that
+    every row of each of these comes up."""
+    products: dict[str, list[Any]] = {}
+    for item in items:
+        if item.get_closest_marker("covered") is not None:
+            products.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {case for cases in products.values() for case in cases}
+    for cases in products.values():
+        left_out.difference_update(covering(cases, lambda case: case.callspec._idlist))
+    return [item for item in items if item not in left_out]

@@ -19,7 +19,7 @@ from cuda.tile.compilation import export_kernel
 
 from tilewright import cutile, triton_script
 from tilewright.cutile import device
-from tilewright.cutile.device import cutile_answers
+from tilewright.cutile.device import HostEvent, HostStream, cutile_answers
 from tilewright.cutile_script import main, stand_in
 from tilewright.launch.launcher import LaunchError
 
@@ -74,8 +74,7 @@ def test_a_suite_says_how_many_launches_were_ours(
 ):
     pytester.makepyfile(SUITE)
     plugin = ("-p", "tilewright.cutile_pytest", "--tilewright", "cpu")
-    run = pytester.runpytest_subprocess if workers else pytester.runpytest_inprocess
-    ran = run(*plugin, *workers, "-q")
+    ran = pytester.runpytest_inprocess(*plugin, *workers, "-q")
     ran.stdout.fnmatch_lines(["*4 launches by tilewright*", "*3 passed*"])
 
 
@@ -96,6 +95,14 @@ def test_scripts_start_others_as_they_run():
     ]
     for command in ([python, "-c", "pass"], [python, "-m", "this"], ["/bin/true", script]):
         assert started(command) == command
+
+
+def test_what_was_launched_on_a_stream_is_done():
+    stream = HostStream(device="cuda")
+    event = stream.record_event()
+    stream.wait_event(event)
+    assert stream.query()
+    assert event.elapsed_time(stream.record_event(HostEvent())) >= 0
 
 
 def test_cutile_is_told_of_a_gpu():

@@ -234,25 +234,54 @@ def test_autotune_runs_each_configuration_with_its_hooks(monkeypatch):
     monkeypatch.setattr(kernels.tuned, "_do_bench", lambda *_, **__: pytest.fail("a clock"))
     x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     kernels.BLOCKS.clear()
-    with tw.triton.on_cpu(), pytest.warns(ModelledTimeWarning, match="latency model of sm_90a"):
+    with (
+        tw.triton.on_cpu(),
+        pytest.warns(ModelledTimeWarning, match="latency model of sm_90a") as told,
+    ):
         kernels.tuned[lambda meta: (triton.cdiv(64, meta["BLOCK"]),)](x, out, 64)
     assert set(kernels.BLOCKS) == {32, 64}
+    assert len(told) == 2  # configurations that differ by their stages are one kernel
     assert_array_equal(out, 2 * x)
 
 
-def test_tables_have_addresses_of_tensors_of_torch(monkeypatch: pytest.MonkeyPatch):
-    class Tensor:
-        device, layout = SimpleNamespace(type="cpu"), "strided"
+class HostTensor:
+    """A tensor of torch of 16 floats, as its memory is found."""
 
-        def __init__(self, array):
-            self.array = array
+    layout = "strided"
 
-        def untyped_storage(self):
-            return SimpleNamespace(data_ptr=lambda: self.array.ctypes.data, nbytes=lambda: 64)
+    def __init__(self, array):
+        self.array = array
 
-    torch = SimpleNamespace(Tensor=Tensor, nn=SimpleNamespace(Parameter=Tensor), strided="strided")
+    def untyped_storage(self):
+        return SimpleNamespace(
+            data_ptr=lambda: self.array.ctypes.data,
+            nbytes=lambda: 64,
+            device=SimpleNamespace(type="cpu"),
+        )
+
+
+@pytest.fixture
+def torch_of_tensors(monkeypatch: pytest.MonkeyPatch):
+    parameters = SimpleNamespace(Parameter=HostTensor)
+    torch = SimpleNamespace(Tensor=HostTensor, nn=parameters, strided="strided")
     monkeypatch.setitem(sys.modules, "torch", torch)
-    tensors = [Tensor(np.arange(16, dtype=np.float32) + i) for i in range(3)]
+
+
+@pytest.mark.usefixtures("torch_of_tensors")
+def test_what_has_an_address_in_a_tensor_is_a_pointer():
+    tensor, out = HostTensor(np.arange(16, dtype=np.float32)), np.zeros(8, np.float32)
+    inner = SimpleNamespace(data_ptr=lambda: tensor.array[8:].ctypes.data, dtype="float32")
+    with tw.triton.on_cpu():
+        kernels.calling[(1,)](inner, out, BLOCK=8)
+        assert (out == 2 * np.arange(8, 16)).all()
+        inner.data_ptr = lambda: 64
+        with pytest.raises(tw.ArgumentError, match="expected 'x' to be a torch tensor on the CPU"):
+            kernels.calling[(1,)](inner, out, BLOCK=8)
+
+
+@pytest.mark.usefixtures("torch_of_tensors")
+def test_tables_have_addresses_of_tensors_of_torch():
+    tensors = [HostTensor(np.arange(16, dtype=np.float32) + i) for i in range(3)]
     addresses = np.array([tensor.array[8:].ctypes.data for tensor in tensors] + [-1])
     out = np.zeros((3, 8), np.float32)
     with tw.triton.on_cpu():

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import weakref
+from functools import cache
 from importlib import import_module
 from inspect import getsource
 from pkgutil import iter_modules
@@ -271,12 +272,13 @@ def test_an_op_of_a_line_that_was_read_may_go_on_in_the_next_one():
 def test_ops_that_ask_their_operands_say_so():
     """A shape of an instruction holds for all of its signature but of ops that say otherwise."""
     modules = [import_module(f"{ptx.__name__}.{file.name}") for file in iter_modules(ptx.__path__)]
+    source_of = cache(getsource)
     asking = re.compile(r"\.owner\b|\borigins\(|\.uses\b")
     for op in (op for op in ops_of(*modules) if issubclass(op, PtxOp)):
         own = [class_ for class_ in op.__mro__ if class_.__module__.startswith(ptx.__name__)]
-        if f"class {op.__name__}(" not in getsource(import_module(op.__module__)):
+        if f"class {op.__name__}(" not in source_of(import_module(op.__module__)):
             own.remove(op)  # made of a row
-        assert op.ASKS_OPERANDS or not any(asking.search(getsource(c)) for c in own), op.name
+        assert op.ASKS_OPERANDS or not any(asking.search(source_of(c)) for c in own), op.name
 
 
 def test_uses_of_an_op_that_is_made():

@@ -88,7 +88,11 @@ def _tried(arguments: dict[str, Any], *_: Any, **__: Any) -> None:
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK": block}, pre_hook=_tried) for block in (32, 64)], key=["n"]
+    configs=[
+        triton.Config({"BLOCK": block}, num_stages=stages, pre_hook=_tried)
+        for block, stages in ((32, 2), (32, 3), (64, 2))
+    ],
+    key=["n"],
 )
 @triton.heuristics({"EVEN": lambda arguments: arguments["n"] % arguments["BLOCK"] == 0})
 @triton.jit

@@ -145,6 +145,7 @@ def test_generic_addresses_are_legal(capsys):
     assert len(found) == len(matrix_copies()) / 2 and all(each["ok"] for each in found)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("copy", GENERIC, ids=str)
 @pytest.mark.parametrize("space", ["", ".shared", ".shared::cta"])
 @pytest.mark.parametrize("number", [8, 128])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from covering import THOROUGH
 
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import Vector
 from tilewright.dialects.cute_nvgpu.lattice.operand_text import read, split
@@ -158,11 +159,12 @@ def test_illegal_operands(line: str, ptxas: Ptxas):
 
 
 def test_every_mnemonic_takes_the_operands_that_explain_shows():
-    for mnemonic, row in listings().items():
+    """For a fifth of the targets; for others the next mnemonic."""
+    for place, (mnemonic, row) in enumerate(listings().items()):
         for forms in operand_lists(mnemonic):
             spelled = ", ".join(form.spelling for form in forms if form.spelling)
             needed = [row.target, *(form.target for form in forms if form.target is not None)]
-            for arch in TARGETS:
+            for arch in [*TARGETS] if THOROUGH else [*TARGETS][place % 5 :: 5]:
                 legal = all(map(TARGETS[arch].supports, needed))
                 assert is_legal(f"{mnemonic} {spelled};", arch) == legal
             assert not is_legal(f"{mnemonic} {spelled}, extra;", None)

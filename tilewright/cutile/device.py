@@ -52,6 +52,30 @@ class HostEvent:
         return True
 
 
+class HostStream:
+    """torch.cuda.Stream: a launch on it is done when it returns."""
+
+    cuda_stream = 0
+
+    def __init__(self, *_: Any, **__: Any):
+        pass
+
+    def record_event(self, event: HostEvent | None = None) -> HostEvent:
+        """Take the time."""
+        event = event or HostEvent()
+        event.record()
+        return event
+
+    def synchronize(self, *_: Any) -> None:
+        """Nothing runs behind the script's back."""
+
+    wait_stream = wait_event = synchronize
+
+    def query(self) -> bool:
+        """True where all on it is done."""
+        return True
+
+
 def _answers(capability: Capability) -> dict[str, Any]:
     """The device as torch.cuda describes it: one that cuTile knows."""
     major, minor = capability
@@ -61,15 +85,15 @@ def _answers(capability: Capability) -> dict[str, Any]:
         "is_available": True,
         "device_count": 1,
         "current_device": 0,
-        "current_stream": None,
-        "default_stream": None,
+        "current_stream": HostStream(),
+        "default_stream": HostStream(),
         "synchronize": None,
-        "device": nullcontext(),
-        "device_of": nullcontext(),
         "set_device": None,
+        "reset_peak_memory_stats": None,
         "is_current_stream_capturing": False,
         "get_device_name": "tilewright",
         "get_device_capability": capability,
+        "is_bf16_supported": major >= 8,
         "get_device_properties": chip,
     }
 
@@ -117,8 +141,8 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
     torch: Any = import_module("torch")
     mode: Any = import_module("torch.overrides").TorchFunctionMode
     products, others = _wide_functions(torch)
-    is_cuda, devices = torch.Tensor.is_cuda.__get__, (str, torch.device)
-    asked, tensor = {is_cuda, torch.Tensor.cuda}, torch.Tensor
+    devices, tensor = (str, torch.device), torch.Tensor
+    answers = {tensor.is_cuda.__get__: True, tensor.device.__get__: torch.device("cuda", 0)}
 
     def here(value: Any) -> Any:
         return "cpu" if isinstance(value, devices) and "cuda" in str(value) else value
@@ -129,8 +153,12 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
         def __torch_function__(
             self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
-            if func in asked:
-                return True if func == is_cuda else args[0]
+            if func in answers:
+                return answers[func]
+            if func == tensor.cuda:
+                return args[0]
+            if func is torch.device:
+                return func(*args, **kwargs or {})
             if len(args) == 1 and type(args[0]) is tensor and not kwargs:
                 return func(*args)  # most calls, such as of each element that is looked at
             args = [*map(here, args)]
@@ -139,11 +167,31 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
                 return _in_float64(torch, func, args, named, product=func in products)
             return func(*args, **named)
 
+    class HostGenerator(torch.Generator):
+        """Numbers by chance for tensors on "cuda"."""
+
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return super().__new__(cls, here(device))
+
     with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(torch, "Generator", HostGenerator))
         # References that ask for attention by a GPU's library get the CPU's.
         attention = import_module("torch.nn.attention")
         stack.enter_context(mock.patch.object(attention, "sdpa_kernel", _no_choice))
-        stack.enter_context(mock.patch.object(torch.cuda, "Event", HostEvent))
+        seed = torch.default_generator.manual_seed
+        for name, stand_in in (
+            ("Event", HostEvent), ("Stream", HostStream), ("stream", nullcontext),
+            ("device", nullcontext), ("device_of", nullcontext), ("_DeviceGuard", nullcontext),
+            ("manual_seed", seed), ("manual_seed_all", seed),
+        ):  # fmt: skip
+            stack.enter_context(mock.patch.object(torch.cuda, name, stand_in))
+        # TorchInductor's kernels have the stream and memory so, which torch for the CPU has not.
+        own, guards = torch._C, torch._C._dynamo.guards
+        for module, name, stand_in in (
+            (own, "_cuda_getCurrentRawStream", _answering(0)),
+            (guards, "_empty_strided_cuda", guards._empty_strided_cpu),
+        ):
+            stack.enter_context(mock.patch.object(module, name, stand_in, create=True))
         for name, answer in _answers(capability).items():
             answering = mock.Mock(return_value=answer)
             stack.enter_context(mock.patch.object(torch.cuda, name, answering))

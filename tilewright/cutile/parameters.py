@@ -338,7 +338,8 @@ def as_array(argument: Any) -> Any:
     if isinstance(argument, np.generic):
         return cast("Any", argument.item())
     of_torch = type(argument).__module__.startswith("torch") and hasattr(argument, "device")
-    if not of_torch or argument.device.type != "cpu":
+    storage = argument.untyped_storage() if of_torch else None
+    if storage is None or storage.device.type != "cpu":
         try:
             there = ArrayArgument.on_gpu(argument)
         except ValueError as error:

@@ -16,7 +16,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.smem_descriptor import CHUNK
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import LANE_MASK_WORDS, LARGEST_INPUT_SCALE
 from tilewright.dialects.cute_nvgpu.lattice.tmem import COLUMNS, LANE_STRIDE, LANES
 from tilewright.dialects.frozen import frozen
-from tilewright.dialects.illegal import told
+from tilewright.dialects.illegal import listed, told
 from tilewright.lowering.interpreter.arithmetic.umma import options_of, umma_model
 from tilewright.lowering.interpreter.arithmetic.umma_issue import UmmaIssue
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, UInt32Array
@@ -199,7 +199,7 @@ def _images(
         or image.dtype != np.uint8
         or image.shape[:-1] not in (ctas, (*batch, *ctas))
     ):
-        wanted = ", ".join(map(str, (*ctas, "bytes")))
+        wanted = listed((*ctas, "bytes"))
         raise AtomError(
             f"{atom.mnemonic} expected smem= of uint8 [{wanted}], with batch axes or without, got "
             f"{image.dtype} {list(image.shape)}"

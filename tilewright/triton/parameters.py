@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE
 from tilewright.dialects.cute.int_tuple import is_tuple
 from tilewright.dialects.illegal import told
 from tilewright.lowering.interpreter.array_types import Int64Array, UInt8Array, is_array
 from tilewright.lowering.interpreter.cuda_tile.allocations import AddressTable, PointedArray
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE
 from tilewright.passes.cuda_tile.scheduling.unordered_loads import DISJOINT
 from tilewright.source.checked import Rule, items
 from tilewright.source.diagnostic import ArgumentError
@@ -122,19 +122,35 @@ def memory(name: str, argument: Any) -> UInt8Array:
     """The bytes from where a pointer points to the end of its memory, all of which it reaches.
     Raises ArgumentError."""
     owner, is_ours = getattr(argument, "base", argument), is_array(argument)
-    if not is_ours and (not hasattr(owner, "untyped_storage") or owner.device.type != "cpu"):
+    is_tensor = is_ours or _is_on_cpu(owner)
+    all_ = reached(argument) if is_tensor else _around(owner)
+    if all_ is None:
         raise ArgumentError(
             f"expected '{name}' to be a torch tensor on the CPU or an array of NumPy, got "
             f"{told(argument)}"
         )
-    first, all_ = int(argument.data_ptr()), reached(argument)
-    octets = _octets(all_.start, len(all_))
+    first, octets = int(argument.data_ptr()), _octets(all_.start, len(all_))
     octets.flags.writeable = not is_ours or argument.flags.writeable
     if first == all_.start:
         return octets
     pointed = octets[first - all_.start :].view(PointedArray)
     pointed.memory = octets
     return pointed
+
+
+def _is_on_cpu(tensor: Any) -> bool:
+    """True of a tensor of torch on the CPU, whatever a stand-in for a GPU says of its device."""
+    return hasattr(tensor, "untyped_storage") and tensor.untyped_storage().device.type == "cpu"
+
+
+def _around(wrapper: Any) -> range | None:
+    """The memory of a tensor of torch that what is no tensor, but has an address as one, points
+    into."""
+    if hasattr(wrapper, "untyped_storage") or not hasattr(wrapper, "data_ptr"):
+        return None
+    first, memories = wrapper.data_ptr(), _tensor_memories()
+    start, size = memories[np.searchsorted(memories[:, 0], first, "right") - 1].tolist()
+    return range(start, start + size) if first < start + size else None
 
 
 def address_tables(tables: Sequence[UInt8Array]) -> list[UInt8Array | AddressTable]:
@@ -166,7 +182,7 @@ def _tensor_memories() -> Int64Array:
     if torch := cast("Any", sys.modules.get("torch")):
         types, strided = (torch.Tensor, torch.nn.Parameter), torch.strided
         for one in gc.get_objects():
-            if type(one) in types and one.device.type == "cpu" and one.layout is strided:
+            if type(one) in types and one.layout is strided and _is_on_cpu(one):
                 storage = one.untyped_storage()
                 memories.add((storage.data_ptr(), storage.nbytes()))
     return np.array(sorted(memories), np.int64)

@@ -9,6 +9,7 @@ from tilewright.dialects.cute_nvgpu.descriptors.instruction_descriptor import FI
 from tilewright.dialects.cute_nvgpu.lattice.operand_forms import OperandForm
 from tilewright.dialects.cute_nvgpu.lattice.row import shape_text
 from tilewright.dialects.cute_nvgpu.lattice.sm100 import Tiles, UmmaRow
+from tilewright.dialects.illegal import listed
 from tilewright.tools.instructions.mma_explained import stored
 from tilewright.tools.render_table import LABEL, line, table
 
@@ -34,7 +35,7 @@ def explain(said: UmmaMnemonic, lists: Sequence[Sequence[OperandForm]]) -> Itera
     yield from _tiles(said)
     yield from _descriptor(said)
     yield line("atom", f"cute_nvgpu.{atom.op}<{atom.parameters}>")
-    yield from _tensors(said, atom)
+    yield from _tensors(atom)
     if row.sparse:
         yield line("A", f"stored as M x {row.stored_k}: {stored(row.chunk)}")
         yield line("E", "4 bits for each of them, two 2-bit indices, the first element's low")
@@ -118,7 +119,7 @@ def in_words(value: object) -> object:
     return ("yes" if value else "no") if isinstance(value, bool) else value
 
 
-def _tensors(said: UmmaMnemonic, atom: UmmaAtom) -> Iterator[str]:
+def _tensors(atom: UmmaAtom) -> Iterator[str]:
     """Where operands are in tensor memory, of the example."""
     shape = f"{shape_text(atom.shape)} of {', '.join(atom.types)}"
     yield line("", f"operands of {shape} in tensor memory, offsets in elements (data path "
@@ -139,7 +140,7 @@ def _scaling(said: UmmaMnemonic) -> Iterator[str]:
     for row in said.rows:
         if row.scale is None:
             continue
-        ids = ", ".join(map(str, row.scale_ids))
+        ids = listed(row.scale_ids)
         yield line(
             "scaling",
             f"K {row.k}: {row.scale.vector} factors of {row.scale.type} a row, each for "

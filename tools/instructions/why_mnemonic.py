@@ -136,24 +136,27 @@ def _spelled(word: str, place: int) -> str:
 
 def nearest(mnemonic: str, arch: str | None) -> str | None:
     """The nearest legal mnemonic of the same instruction; None where the target has none such."""
-    family = _families(arch).get(_instruction(mnemonic))
-    if family is None:
+    if (instruction := _instruction(mnemonic)) not in _families(arch):
         return None
     numbers = _numbers(mnemonic)
-    candidates = family.find(_features(mnemonic))
+    candidates = _nearest_of(arch, instruction).find(_features(mnemonic))
     return min(candidates, key=lambda candidate: (_apart(_numbers(candidate), numbers), candidate))
 
 
 @cache
-def _families(arch: str | None) -> dict[str, Nearest[str, str]]:
+def _families(arch: str | None) -> dict[str, list[str]]:
     """The legal mnemonics by instruction."""
     families: dict[str, list[str]] = {}
     for mnemonic in sorted(legal_mnemonics(arch)):
         families.setdefault(mnemonic.partition(".")[0], []).append(mnemonic)
-    return {
-        name: Nearest(((mnemonic, _features(mnemonic)) for mnemonic in family), _weight)
-        for name, family in families.items()
-    }
+    return families
+
+
+@cache
+def _nearest_of(arch: str | None, instruction: str) -> Nearest[str, str]:
+    return Nearest(
+        ((mnemonic, _features(mnemonic)) for mnemonic in _families(arch)[instruction]), _weight
+    )
 
 
 def _instruction(mnemonic: str) -> str:

@@ -9,6 +9,7 @@ from xdsl.utils.target import Target
 from tilewright.dialects.cuda_tile.bytecode.write_module import write_bytecode
 from tilewright.dialects.cuda_tile.versions import VERSIONS, Version
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.illegal import listed
 from tilewright.source.diagnostic import OpError
 
 
@@ -41,7 +42,7 @@ class TileIRTarget(Target):
         for version in VERSIONS:
             if str(self.version) in (str(version), f"{version}.0"):
                 return version
-        legal = ", ".join(map(str, VERSIONS))
+        legal = listed(VERSIONS)
         raise OpError(
             module, f"'{self.name}' expected a bytecode version, got {self.version}; legal: {legal}"
         )

@@ -136,6 +136,11 @@ class ModuleOp(CudaTileOp):
                 met[name] = op
 
 
+NEGATIVE = "tt.negative"
+"""The attribute of a module, and of its entries, of the places of parameters that are negative:
+each entry that was a function of Triton's has it."""
+
+
 @tile_op("cuda_tile.entry", 0x16, arg_attrs=V13_5)
 class EntryOp(CudaTileOp):
     """A kernel: `entry @f(%x: tile<ptr<f32>>, %n: tile<i32>) { ... }`."""

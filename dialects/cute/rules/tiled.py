@@ -118,15 +118,13 @@ def make_fragment(mma: Typed, source: Typed, which: Operand) -> Typed:
     operand = mma.value.traits.operand(which)
     required(is_static(tensor.modes.shape), f"expected a static shape, got {source.quoted}")
     check_values(which, mma, source, tensor.modes)
+    element = operand.elements[0]
+    if operand.space != "rmem" or which != "C":
+        required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
+        check_element(which, mma, source, tensor)
+        element = tensor.element
     if operand.space == "rmem":
-        element = operand.elements[0]
-        if which != "C":
-            required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
-            check_element(which, mma, source, tensor)
-            element = tensor.element
         return in_registers(element, _fragment(tensor.modes.shape, operand.packed))
-    required(isinstance(tensor, Tensor), f"expected a memref, got {source.quoted}")
-    check_element(which, mma, source, tensor)
     check_in_memory(which, mma, source, tensor)
     return source
 

@@ -120,6 +120,28 @@ SHARED_ALIGN = 128
 """Alignment of a memref in shared memory in bytes, unless its allocation asks for more."""
 
 
+def alignment(asked: int, layout: AnyLayout, element_bytes: int) -> int:
+    """Where a tile of shared memory may start, in bytes: a swizzled one starts with its pattern, so
+    that the hardware, which swizzles addresses, sees what the layout, which swizzles offsets, says.
+    """
+    pattern = 1
+    if isinstance(layout, ComposedLayout) and isinstance(layout.inner, Swizzle):
+        pattern = layout.inner.size() * element_bytes
+    return max(asked, SHARED_ALIGN, pattern)
+
+
+def footprint(layout: AnyLayout) -> int:
+    """How many elements a tile of the layout spans: a swizzle, or the offset before it, may reach
+    above the cosize."""
+    if isinstance(layout, Layout):
+        return layout.cosize()
+    swizzle, offset = layout.inner, layout.offset
+    assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
+    # The swizzle permutes each run of indices up to the highest bit that it changes.
+    run = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
+    return -(-(offset + layout.cosize()) // run) * run
+
+
 def space_mismatch(type_: MemRefType) -> str | None:
     """Why threads cannot address a memref where it is, tensor memory; or None where they can."""
     if space_of(type_.memory_space) is not Space.TMEM:

@@ -14,6 +14,7 @@ from tilewright.dialects.cute_nvgpu.lattice.row import (
     ElementTypes,
     Majors,
     Shape,
+    shape_of,
     shape_text,
     types_text,
 )
@@ -251,7 +252,7 @@ def _explain(mnemonic: str) -> MmaAtom:
         )
     return find(
         None,
-        (int(match["m"]), int(match["n"]), int(match["k"])),
+        shape_of(match),
         types,
         satfinite=match["satfinite"] is not None,
         rounding=match["rounding"],
@@ -274,7 +275,7 @@ def _explain_wmma(mnemonic: str) -> MmaAtom:
         "bit_op": match["bit_op"],
     }
     types = (match["a"] or "f16", match["b"] or "f16", match["c"], match["d"])
-    shape = (int(match["m"]), int(match["n"]), int(match["k"]))
+    shape = shape_of(match)
     atom = find("wmma.mma", shape, types, **modifiers)
     if (match["a"], match["b"]) == ("f16", "f16"):
         raise AtomError(

@@ -13,6 +13,7 @@ from tilewright.dialects.cute_nvgpu.lattice.nearest import closest
 from tilewright.dialects.cute_nvgpu.lattice.row import (
     DescriptorMmaRow,
     Shape,
+    shape_of,
     shape_text,
     types_text,
 )
@@ -144,7 +145,7 @@ def parse_wgmma(mnemonic: str) -> WgmmaAtom:
         raise AtomError(f"expected element types of {', '.join(ELEMENT_TYPES)}, got {unknown[0]}")
     atom = find_wgmma(
         "sm90.sparse_mma" if match["sp"] else "sm90.mma",
-        (int(match["m"]), int(match["n"]), int(match["k"])),
+        shape_of(match),
         types,
         satfinite=bool(match["early"] or match["late"]),
     )

@@ -14,7 +14,7 @@ from tilewright.dialects.cute_nvgpu.atoms.atom import AtomError, MmaAtom
 from tilewright.dialects.cute_nvgpu.lattice import WMMA_ACCESS, WmmaAccessRow
 from tilewright.dialects.cute_nvgpu.lattice.elements import ELEMENT_TYPES, ElementType
 from tilewright.dialects.cute_nvgpu.lattice.nearest import distance
-from tilewright.dialects.cute_nvgpu.lattice.row import Major, Operand, Shape, shape_text
+from tilewright.dialects.cute_nvgpu.lattice.row import Major, Operand, Shape, shape_of, shape_text
 from tilewright.dialects.cute_nvgpu.lattice.wmma import WMMA_SPACES, WmmaSpace
 from tilewright.dialects.frozen import frozen
 
@@ -177,7 +177,7 @@ def parse_access(mnemonic: str) -> tuple[WmmaAccess, WmmaSpace | None]:
     if match["element"] not in ELEMENT_TYPES:
         legal = ", ".join(dict.fromkeys(row.element.name for row in WMMA_ACCESS))
         raise AtomError(f"expected an element type of {legal}, got {match['element']}")
-    shape = (int(match["m"]), int(match["n"]), int(match["k"]))
+    shape = shape_of(match)
     access = find_access(match["op"], match["operand"], shape, match["element"], match["major"])
     raise AtomError(
         f"'{access.op}' expected a state space of {', '.join(WMMA_SPACES)} or none, "

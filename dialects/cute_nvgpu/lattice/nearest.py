@@ -62,16 +62,17 @@ class Nearest(Generic[Entry, Feature]):
         weight: Callable[[Feature], int],
     ):
         self._entries: list[Entry] = []
-        masks: dict[Feature, int] = {}
+        places: dict[Feature, list[int]] = {}
         weights: list[int] = []
         for place, (entry, features) in enumerate(entries):
             distinct = set(features)
             self._entries.append(entry)
             weights.append(sum(map(weight, distinct)))
             for feature in distinct:
-                masks[feature] = masks.get(feature, 0) | 1 << place
+                places.setdefault(feature, []).append(place)
         self._known = {
-            feature: (mask, _ones(2 * weight(feature))) for feature, mask in masks.items()
+            feature: (_mask(having), _ones(2 * weight(feature)))
+            for feature, having in places.items()
         }
         self._start: list[int] = []
         for place, own in enumerate(weights):
@@ -98,6 +99,14 @@ class Nearest(Generic[Entry, Feature]):
 
 
 _NOWHERE: tuple[int, tuple[int, ...]] = (0, ())
+
+
+def _mask(places: Sequence[int]) -> int:
+    """The integer whose binary digits at these places are ones; the last place is the highest."""
+    octets = bytearray(places[-1] // 8 + 1)
+    for place in places:
+        octets[place // 8] |= 1 << place % 8
+    return int.from_bytes(octets, "little")
 
 
 def _ones(number: int) -> tuple[int, ...]:

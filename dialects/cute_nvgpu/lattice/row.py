@@ -43,6 +43,12 @@ _UNPACKING_KINDS = ("f8f6f4", "mxf8f6f4")
 memory, those of e2m1 in the first 8, the others in the first 12."""
 
 
+def shape_of(match: re.Match[str]) -> Shape:
+    """The M, N and K that a mnemonic says."""
+    m, n, k = map(int, match.group("m", "n", "k"))
+    return m, n, k
+
+
 def shape_text(shape: tuple[int, ...]) -> str:
     """`16x8x16`, as IR spells a shape."""
     return "x".join(map(str, shape))

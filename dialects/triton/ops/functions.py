@@ -33,8 +33,8 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface
 from tilewright.dialects.accepts import ANY, STRING
 from tilewright.dialects.ancestors import symbol
 from tilewright.dialects.declared import declared_op
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.triton.operation import TritonOp
-from tilewright.dialects.triton.ops.regions import listed
 from tilewright.source.diagnostic import named
 
 _SIGNATURE = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")

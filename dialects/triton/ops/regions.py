@@ -17,6 +17,7 @@ from xdsl.traits import IsTerminator, Pure, RecursiveMemoryEffect
 
 from tilewright.dialects.accepts import ANY, integer
 from tilewright.dialects.declared import declared_op
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.triton.constraints import TENSOR, TYPE
 from tilewright.dialects.triton.operation import GenericOp, TritonOp
 from tilewright.dialects.triton.types import element_of, shape_of, with_element
@@ -73,11 +74,6 @@ class ByRegion(GenericOp):
             elif end is None or not end.has_trait(IsTerminator) or not end.successors:
                 got = "nothing" if end is None else named(end)
                 raise self.fail(f"its region to end in {self.ENDS.name}, got {got}")
-
-
-def listed(types: Sequence[Attribute]) -> str:
-    """Types as diagnostics list them."""
-    return ", ".join(map(str, types))
 
 
 class Combination(ByRegion):

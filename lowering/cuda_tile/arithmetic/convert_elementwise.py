@@ -364,6 +364,6 @@ def _offset(op: core.OffsetOp, kernel: EntryLowering) -> None:
         offset = resized(kernel, arith.ExtSIOp, offset, i64)
         if is_packed(op.ptr):
             offset = kernel.emit(arith.DivSIOp, [offset, kernel.constant(2, i64)], i64)
-        return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size, 64))
+        return kernel.emitter.binary("add", pointer, scaled(kernel.emitter, offset, size))
 
     elementwise(op, kernel, compute)

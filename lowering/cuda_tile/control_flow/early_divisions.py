@@ -13,8 +13,9 @@ from xdsl.ir import Operation, SSAValue
 from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.memory import LoadPtrTkoOp
+from tilewright.dialects.sequences import reachable
 from tilewright.lowering.cuda_tile.kernel.kernel import EntryLowering
-from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, is_derived
+from tilewright.passes.cuda_tile.analysis.computed_again import SCALAR, is_derived, scalar_operands
 from tilewright.passes.cuda_tile.analysis.facts import known_integer
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import TileLayout, broadcast_bits
@@ -46,14 +47,9 @@ def _divide(value: SSAValue, layout: TileLayout, loop: ForOp, kernel: EntryLower
 
 def _is_divided(value: SSAValue) -> bool:
     """True of what a division by a number that is not known is a part of."""
-    todo, seen = [value.owner], set[object]()
-    while todo:
-        op = todo.pop()
-        if not isinstance(op, SCALAR) or op in seen:
-            continue
-        seen.add(op)
-        divides = isinstance(op, integer.DivIOp | integer.RemIOp) and bool(shape_of(op.results[0]))
-        if divides and known_integer(op.operands[1]) is None:
-            return True
-        todo += [operand.owner for operand in op.operands]
-    return False
+    return any(
+        isinstance(op := x.owner, integer.DivIOp | integer.RemIOp)
+        and bool(shape_of(x))
+        and known_integer(op.operands[1]) is None
+        for x in reachable([value], scalar_operands)
+    )

@@ -84,7 +84,7 @@ class ThreadNumber:
         return self._emitter.binary("and", self.number, mask)
 
 
-def scaled(emitter: Emitter, value: SSAValue, factor: int, width: int = 32) -> SSAValue:
+def scaled(emitter: Emitter, value: SSAValue, factor: int) -> SSAValue:
     """A number times a constant."""
     if factor == 1:
         return value

@@ -172,7 +172,7 @@ def _reach(
     emitter, tensor, row = kernel.emitter, tensor_of(load.view), row_of(load)
 
     def bytes_of_rows(count: SSAValue, stride: Extent) -> SSAValue:
-        by = scaled(emitter, wide(kernel, stride, i64), size, 64)
+        by = scaled(emitter, wide(kernel, stride, i64), size)
         return emitter.binary("mul", count, by)
 
     if row is not None and row.loop is not None:
@@ -300,7 +300,7 @@ class _TileAddresses:
             return None
         type_ = self._type(dimension)
         start = wide(kernel, self.index[i], type_)
-        start = scaled(kernel.emitter, start, dimension.step, type_.bitwidth)  # type: ignore[attr-defined]
+        start = scaled(kernel.emitter, start, dimension.step)
         own = kernel.threads.total(
             [
                 1 << (bit - bits.start) if bit is not None and bit in bits else 0
@@ -332,9 +332,9 @@ class _TileAddresses:
         if coordinate.type != i64:
             coordinate = kernel.emit(arith.ExtUIOp, [coordinate], i64)
         if isinstance(stride, int):
-            offset = scaled(kernel.emitter, coordinate, stride * self.size, 64)
+            offset = scaled(kernel.emitter, coordinate, stride * self.size)
         else:
-            by = scaled(kernel.emitter, wide(kernel, stride, i64), self.size, 64)
+            by = scaled(kernel.emitter, wide(kernel, stride, i64), self.size)
             offset = kernel.emitter.binary("mul", coordinate, by)
         return kernel.emitter.binary("add", base, offset)
 

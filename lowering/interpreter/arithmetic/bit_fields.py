@@ -8,10 +8,13 @@ import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import PERMUTATIONS
 from tilewright.lowering.interpreter.arithmetic import logic
-from tilewright.lowering.interpreter.arithmetic.typed_words import bits_dtype, typed
+from tilewright.lowering.interpreter.arithmetic.typed_words import (
+    Function,
+    bits_dtype,
+    of_type,
+    typed,
+)
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 
 def _masks(type_: str) -> Callable[[Bits, Bits], Bits]:
@@ -64,24 +67,21 @@ def _find(type_: str, *modifiers: str) -> Function:
     return run
 
 
-def _find_nth(type_: str, *_: str) -> Function:
+@logic.bitwise
+def _find_nth(a: Bits, b: Bits, c: Bits) -> Bits:
     """fns: none is all bits, but counted from no place that there is it is 0 (H200)."""
-
-    def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        a, b, c = np.broadcast_arrays(a, b, c)
-        place, offset = b.astype(np.int64), c.view(np.int32).astype(np.int64)
-        left = np.where(place < 32, np.maximum(np.abs(offset), 1), 0)
-        result = np.full(a.shape, 0xFFFFFFFF, np.uint32)
-        for _ in range(32):
-            inside = (place >= 0) & (place < 32) & (left > 0)
-            is_set = inside & (a.astype(np.int64) >> np.clip(place, 0, 31) & 1 != 0)
-            left = left - is_set
-            result = np.where(is_set & (left == 0), place.astype(np.uint32), result)
-            left = np.where(offset == 0, 0, left)
-            place = place + np.sign(offset)
-        return np.where(offset == -1 << 31, np.uint32(0), result)
-
-    return run
+    a, b, c = np.broadcast_arrays(a, b, c)
+    place, offset = b.astype(np.int64), c.view(np.int32).astype(np.int64)
+    left = np.where(place < 32, np.maximum(np.abs(offset), 1), 0)
+    result = np.full(a.shape, 0xFFFFFFFF, np.uint32)
+    for _ in range(32):
+        inside = (place >= 0) & (place < 32) & (left > 0)
+        is_set = inside & (a.astype(np.int64) >> np.clip(place, 0, 31) & 1 != 0)
+        left = left - is_set
+        result = np.where(is_set & (left == 0), place.astype(np.uint32), result)
+        left = np.where(offset == 0, 0, left)
+        place = place + np.sign(offset)
+    return np.where(offset == -1 << 31, np.uint32(0), result)
 
 
 def _amount(mode: str, x: Bits) -> Bits:
@@ -138,18 +138,14 @@ def _permute(mode: str, *_: str) -> Function:
     return run
 
 
-def _is_zero(type_: str, *_: str) -> Function:
-    def run(a: Bits) -> Bits:
-        return (a == 0).astype(a.dtype)
-
-    return run
+@logic.bitwise
+def _is_zero(a: Bits) -> Bits:
+    return (a == 0).astype(a.dtype)
 
 
-def _choose(type_: str, *_: str) -> Function:
-    def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        return np.where(typed(c, type_) >= 0, a, b)
-
-    return run
+@of_type
+def _choose(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
+    return np.where(typed(c, type_) >= 0, a, b)
 
 
 def _parts(x: Bits, type_: str, width: int) -> list[Any]:

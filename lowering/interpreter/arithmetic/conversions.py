@@ -12,6 +12,7 @@ from tilewright.lowering.interpreter.arithmetic.typed_words import (
     DTYPES,
     FLOATS,
     QUIET,
+    Function,
     bits_dtype,
     kept_nan,
     raw,
@@ -20,8 +21,6 @@ from tilewright.lowering.interpreter.arithmetic.typed_words import (
 from tilewright.lowering.interpreter.numerics import encode, fma64, format_named, odd_sum
 from tilewright.lowering.interpreter.numerics.flush import flushed
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 _ROUNDINGS: dict[str, Callable[..., Any]] = {
     "rni": np.rint,

@@ -7,18 +7,18 @@ power of two, or by NaN, before that.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import get_args
 
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.scalar import SCALED
+from tilewright.lowering.interpreter.arithmetic.typed_words import Function
 from tilewright.lowering.interpreter.array_types import AnyArray
 from tilewright.lowering.interpreter.numerics import FloatFormat, decode, encode, format_named
 from tilewright.lowering.interpreter.numerics.formats import Floats
 from tilewright.lowering.interpreter.numerics.rounding import Rounding
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 _FACTORS = format_named("ue8m0")
 _STOCHASTIC_BITS = {"f16": 13}
@@ -128,23 +128,19 @@ def _stochastic(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
     return np.where(carries & (part > 0), outward, cut)
 
 
-def _power(up: bool) -> Callable[[Floats, FloatFormat, Bits], Bits]:
+def _power(values: Floats, fmt: FloatFormat, random: Bits, *, up: bool) -> Bits:
     """A power of two next to the magnitude; beyond the largest, and of NaN, the NaN."""
-
-    def narrowed(values: Floats, fmt: FloatFormat, random: Bits) -> Bits:
-        magnitude = np.abs(values)
-        finite: AnyArray = np.isfinite(values)
-        significand, exponent = np.frexp(np.where(finite & (magnitude > 0), magnitude, 2.0**-1000))
-        power = exponent - 1 + (significand > 0.5) * up
-        words = np.maximum(power + fmt.bias, 0)
-        fits = finite & (words <= fmt.max_finite)
-        return np.where(fits, words, fmt.canonical_nan or 0).astype(fmt.container)
-
-    return narrowed
+    magnitude = np.abs(values)
+    finite: AnyArray = np.isfinite(values)
+    significand, exponent = np.frexp(np.where(finite & (magnitude > 0), magnitude, 2.0**-1000))
+    power = exponent - 1 + (significand > 0.5) * up
+    words = np.maximum(power + fmt.bias, 0)
+    fits = finite & (words <= fmt.max_finite)
+    return np.where(fits, words, fmt.canonical_nan or 0).astype(fmt.container)
 
 
 _ROUNDERS: dict[str, Callable[[Floats, FloatFormat, Bits], Bits]] = {
     **{rounding: _rounded(rounding) for rounding in get_args(Rounding)},
     "rs": _stochastic,
 }
-_POWERS = {"rz": _power(up=False), "rp": _power(up=True)}
+_POWERS = {"rz": partial(_power, up=False), "rp": partial(_power, up=True)}

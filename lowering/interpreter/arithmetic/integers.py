@@ -1,29 +1,31 @@
 """Products of integers, whole or in part, and sums that do not wrap. PTX ISA 9.7.1."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.arithmetic.typed_words import DTYPES, raw, typed
+from tilewright.lowering.interpreter.arithmetic.typed_words import (
+    DTYPES,
+    Function,
+    of_type,
+    raw,
+    typed,
+)
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 
 def multiply(type_: str, *modifiers: str) -> Function:
     if modifiers and modifiers[0] == "hi":
-        return _multiply_high(type_)
+        return partial(_multiply_high, type_)
     if modifiers and modifiers[0] == "wide":
-        return _product(type_, _wide_type(type_))
-    return _product(type_, type_)
+        return partial(_product, type_, _wide_type(type_))
+    return partial(_product, type_, type_)
 
 
-def _product(type_: str, wide: str) -> Function:
-    def run(a: Bits, b: Bits) -> Bits:
-        return raw(typed(a, type_).astype(DTYPES[wide]) * typed(b, type_), wide)
-
-    return run
+def _product(type_: str, wide: str, a: Bits, b: Bits) -> Bits:
+    return raw(typed(a, type_).astype(DTYPES[wide]) * typed(b, type_), wide)
 
 
 def _wide_type(type_: str) -> str:
@@ -52,28 +54,22 @@ def multiply_24(type_: str, *modifiers: str) -> Function:
     return run
 
 
-def absolute_difference(type_: str, *_: str) -> Function:
-    def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        x, y = typed(a, type_), typed(b, type_)
-        return np.where(x > y, a - b, b - a) + c
-
-    return run
+@of_type
+def absolute_difference(type_: str, a: Bits, b: Bits, c: Bits) -> Bits:
+    """sad: |a - b| + c."""
+    return np.where(typed(a, type_) > typed(b, type_), a - b, b - a) + c
 
 
-def _multiply_high(type_: str) -> Function:
+def _multiply_high(type_: str, a: Bits, b: Bits) -> Bits:
     width = int(type_[1:])
-
-    def run(a: Bits, b: Bits) -> Bits:
-        x, y = typed(a, type_), typed(b, type_)
-        if width < 64:
-            wide = np.int64 if type_[0] == "s" else np.uint64
-            return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
-        high = _upper_word(a, b)
-        if type_[0] == "s":
-            high = high - np.where(x < 0, b, 0) - np.where(y < 0, a, 0)
-        return high
-
-    return run
+    x, y = typed(a, type_), typed(b, type_)
+    if width < 64:
+        wide = np.int64 if type_[0] == "s" else np.uint64
+        return raw((x.astype(wide) * y.astype(wide) >> wide(width)).astype(x.dtype), type_)
+    high = _upper_word(a, b)
+    if type_[0] == "s":
+        high = high - np.where(x < 0, b, 0) - np.where(y < 0, a, 0)
+    return high
 
 
 def _upper_word(a: Bits, b: Bits) -> Bits:

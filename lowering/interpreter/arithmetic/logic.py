@@ -5,10 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from tilewright.lowering.interpreter.arithmetic.typed_words import bits_dtype, typed
+from tilewright.lowering.interpreter.arithmetic.typed_words import (
+    Function,
+    bits_dtype,
+    of_type,
+    typed,
+)
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 
 def bitwise(compute: Callable[..., Any]) -> Callable[..., Function]:
@@ -20,31 +23,24 @@ def bitwise(compute: Callable[..., Any]) -> Callable[..., Function]:
     return build
 
 
-def shift_left(type_: str, *_: str) -> Function:
+@of_type
+def shift_left(type_: str, a: Bits, amount: Bits) -> Bits:
     """shl: amounts of the width or more give zero."""
     dtype = bits_dtype(type_)
     width = 8 * dtype.itemsize
-
-    def run(a: Bits, amount: Bits) -> Bits:
-        shifted = a << np.minimum(amount, width - 1).astype(dtype)
-        return np.where(amount >= width, dtype.type(0), shifted)
-
-    return run
+    shifted = a << np.minimum(amount, width - 1).astype(dtype)
+    return np.where(amount >= width, dtype.type(0), shifted)
 
 
-def shift_right(type_: str, *_: str) -> Function:
+@of_type
+def shift_right(type_: str, a: Bits, amount: Bits) -> Bits:
     """shr: amounts of the width or more give zero, or the sign."""
-    dtype = bits_dtype(type_)
+    dtype, x = bits_dtype(type_), typed(a, type_)
     width = 8 * dtype.itemsize
-
-    def run(a: Bits, amount: Bits) -> Bits:
-        x = typed(a, type_)
-        shifted: Bits = x >> np.minimum(amount, width - 1).astype(x.dtype)
-        if type_[0] == "s":
-            return shifted.view(dtype)
-        return np.where(amount >= width, dtype.type(0), shifted)
-
-    return run
+    shifted: Bits = x >> np.minimum(amount, width - 1).astype(x.dtype)
+    if type_[0] == "s":
+        return shifted.view(dtype)
+    return np.where(amount >= width, dtype.type(0), shifted)
 
 
 @bitwise

@@ -17,8 +17,10 @@ from tilewright.lowering.interpreter.arithmetic.conversions import conversion
 from tilewright.lowering.interpreter.arithmetic.typed_words import (
     DTYPES,
     FLOATS,
+    Function,
     bits_dtype,
     kept_nan,
+    of_type,
     raw,
     typed,
 )
@@ -35,8 +37,6 @@ from tilewright.lowering.interpreter.numerics.directed import directed
 from tilewright.lowering.interpreter.numerics.flush import flushed, flushing
 from tilewright.lowering.interpreter.values import Bits
 
-Function = Callable[..., Bits]
-
 
 @cache
 def scalar(mnemonic: str, form: str) -> Function:
@@ -45,7 +45,7 @@ def scalar(mnemonic: str, form: str) -> Function:
     if mnemonic == "cvt":
         return conversion(form)
     if mnemonic == "setp":
-        return _comparison(modifiers[0], type_, flushes="ftz" in modifiers)
+        return partial(_comparison, modifiers[0], type_, flushes="ftz" in modifiers)
     if modifiers[-1:] == ["f32"] and type_ in ("f16", "bf16"):
         return _widening(scalar(mnemonic, form.removesuffix(f".{type_}")), type_)
     if type_.endswith("x4"):
@@ -57,11 +57,11 @@ def scalar(mnemonic: str, form: str) -> Function:
         return partial(integers.within_range, compute, type_)
     for word, change in _CHANGED.items():
         if word in modifiers:
-            return change(scalar(mnemonic, form.replace(f"{word}.", "")), type_)
+            return partial(change, scalar(mnemonic, form.replace(f"{word}.", "")), type_)
     if "oob" in modifiers:
-        return _within_bounds(scalar(mnemonic, form.replace("oob.", "")))
+        return partial(_within_bounds, scalar(mnemonic, form.replace("oob.", "")))
     if "xorsign" in modifiers:
-        return _apart(scalar(mnemonic, form.replace("xorsign.abs.", "")), type_)
+        return partial(_apart, scalar(mnemonic, form.replace("xorsign.abs.", "")), type_)
     if "ftz" in modifiers and modifiers[0] not in ("approx", "full"):
         fused = mnemonic if mnemonic in _ROUNDED else None
         return _flushing(fused, scalar(mnemonic, form.replace("ftz.", "")), type_)
@@ -116,15 +116,11 @@ def _widening(compute: Function, type_: str) -> Function:
     return lambda *operands: compute(*map(widen, operands[:-1]), operands[-1])
 
 
-def _apart(compute: Function, type_: str) -> Function:
+def _apart(compute: Function, type_: str, a: Bits, b: Bits) -> Bits:
     """A function of magnitudes, with a sign where those of the operands differ, but for NaN."""
     top = _sign_bit(type_)
-
-    def run(a: Bits, b: Bits) -> Bits:
-        bits = compute(a & ~top, b & ~top)
-        return np.where(np.isnan(typed(bits, type_)), bits, bits | ((a ^ b) & top))
-
-    return run
+    bits = compute(a & ~top, b & ~top)
+    return np.where(np.isnan(typed(bits, type_)), bits, bits | ((a ^ b) & top))
 
 
 def _sign_bit(type_: str) -> Any:
@@ -132,37 +128,25 @@ def _sign_bit(type_: str) -> Any:
     return dtype.type(1 << (8 * dtype.itemsize - 1))
 
 
-def _saturated(compute: Function, type_: str) -> Function:
+def _saturated(compute: Function, type_: str, *operands: Bits) -> Bits:
     """A result kept within 0 and 1, NaN being 0."""
-
-    def run(*operands: Bits) -> Bits:
-        value = typed(compute(*operands), type_)
-        return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
-
-    return run
+    value = typed(compute(*operands), type_)
+    return raw(np.where(value > 0, np.minimum(value, 1), 0), type_)
 
 
-def _rectified(compute: Function, type_: str) -> Function:
+def _rectified(compute: Function, type_: str, *operands: Bits) -> Bits:
     """A result without negative numbers, which are 0; NaN stays."""
-
-    def run(*operands: Bits) -> Bits:
-        bits = compute(*operands)
-        return np.where(typed(bits, type_) <= 0, bits.dtype.type(0), bits)
-
-    return run
+    bits = compute(*operands)
+    return np.where(typed(bits, type_) <= 0, bits.dtype.type(0), bits)
 
 
-def _within_bounds(compute: Function) -> Function:
+def _within_bounds(compute: Function, a: Bits, b: Bits, c: Bits) -> Bits:
     """A function of f16 or bf16 that is 0 where a factor is none of the tensor (H200)."""
-
-    def run(a: Bits, b: Bits, c: Bits) -> Bits:
-        is_outside = (a & 0x7FFF == OUT_OF_BOUNDS) | (b & 0x7FFF == OUT_OF_BOUNDS)
-        return np.where(is_outside, a.dtype.type(0), compute(a, b, c))
-
-    return run
+    is_outside = (a & 0x7FFF == OUT_OF_BOUNDS) | (b & 0x7FFF == OUT_OF_BOUNDS)
+    return np.where(is_outside, a.dtype.type(0), compute(a, b, c))
 
 
-_CHANGED: dict[str, Callable[[Function, str], Function]] = {"sat": _saturated, "relu": _rectified}
+_CHANGED: dict[str, Function] = {"sat": _saturated, "relu": _rectified}
 """The change that a modifier makes to a result."""
 
 
@@ -191,13 +175,11 @@ def _divide(type_: str, *modifiers: str) -> Function:
     return run
 
 
-def _remainder(type_: str, *_: str) -> Function:
-    def run(a: Bits, b: Bits) -> Bits:
-        x, y = typed(a, type_), typed(b, type_)
-        _reject_zero(y)
-        return raw(np.fmod(x, y), type_)
-
-    return run
+@of_type
+def _remainder(type_: str, a: Bits, b: Bits) -> Bits:
+    divisor = typed(b, type_)
+    _reject_zero(divisor)
+    return raw(np.fmod(typed(a, type_), divisor), type_)
 
 
 def _reject_zero(divisor: Any) -> None:
@@ -275,8 +257,8 @@ def _special(
         if type_ in ("f16", "bf16"):
             return _narrowed(compute, type_)
         if type_ == "f64":
-            fast = special_functions.on_doubles(compute)
-            return fast if "ftz" in modifiers else special_functions.refined_rsqrt(fast)
+            fast = partial(special_functions.on_doubles, compute)
+            return fast if "ftz" in modifiers else partial(special_functions.refined_rsqrt, fast)
         return compute if "ftz" in modifiers else special_functions.SCALED.get(compute, compute)
 
     return build
@@ -323,13 +305,10 @@ def _on_sign(type_: str, change: Callable[..., Any], sign: int) -> Function:
     return run
 
 
-def _copy_sign(type_: str, *_: str) -> Function:
+@of_type
+def _copy_sign(type_: str, a: Bits, b: Bits) -> Bits:
     top = _sign_bit(type_)
-
-    def run(a: Bits, b: Bits) -> Bits:
-        return (b & ~top) | (a & top)
-
-    return run
+    return (b & ~top) | (a & top)
 
 
 _SMALLEST = {"f32": 2.0**-126, "f64": 2.0**-1022}
@@ -360,21 +339,18 @@ _RELATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _comparison(relation: str, type_: str, *, flushes: bool) -> Function:
-    def run(a: Bits, b: Bits) -> Bits:
-        x, y = typed(a, type_), typed(b, type_)
-        if flushes:
-            x, y = flushed(x), flushed(y)
-        if type_ not in FLOATS:
-            return _RELATIONS[relation](x, y)
-        unordered = np.isnan(x) | np.isnan(y)
-        if relation in ("num", "nan"):
-            return unordered if relation == "nan" else ~unordered
-        if relation in _RELATIONS:
-            return _RELATIONS[relation](x, y) & ~unordered
-        return _RELATIONS[relation[:-1]](x, y) | unordered
-
-    return run
+def _comparison(relation: str, type_: str, a: Bits, b: Bits, *, flushes: bool) -> Bits:
+    x, y = typed(a, type_), typed(b, type_)
+    if flushes:
+        x, y = flushed(x), flushed(y)
+    if type_ not in FLOATS:
+        return _RELATIONS[relation](x, y)
+    unordered = np.isnan(x) | np.isnan(y)
+    if relation in ("num", "nan"):
+        return unordered if relation == "nan" else ~unordered
+    if relation in _RELATIONS:
+        return _RELATIONS[relation](x, y) & ~unordered
+    return _RELATIONS[relation[:-1]](x, y) | unordered
 
 
 _BUILDERS: dict[str, Callable[..., Function]] = {

@@ -1,5 +1,7 @@
 """Raw bits as the values of an instruction type, and back."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -7,6 +9,9 @@ import numpy as np
 
 from tilewright.lowering.interpreter.array_types import AnyDType
 from tilewright.lowering.interpreter.values import Bits
+
+Function = Callable[..., Bits]
+"""A function of raw bits."""
 
 DTYPES: dict[str, Any] = {
     "f16": np.float16,
@@ -21,6 +26,15 @@ DTYPES: dict[str, Any] = {
 FLOATS = ("f16", "bf16", "f32", "f64")
 _CANONICAL_NAN: dict[str, int] = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF}
 """The bits of a NaN result; f64 instead keeps the NaN of its operand, as NumPy does (H200)."""
+
+
+def of_type(compute: Function) -> Callable[..., Function]:
+    """An instruction by its form, whose modifiers change nothing: a function of its type first."""
+
+    def build(type_: str, *_: str) -> Function:
+        return partial(compute, type_)
+
+    return build
 
 
 def bits_dtype(type_: str) -> AnyDType:

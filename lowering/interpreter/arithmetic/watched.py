@@ -1,16 +1,14 @@
 """Functions of raw bits that look at what a run asks for (`checks`), where it does."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS
+from tilewright.lowering.interpreter.arithmetic.typed_words import FLOATS, Function
 from tilewright.lowering.interpreter.checks import ASKED, check_finite
 from tilewright.lowering.interpreter.errors import Fault
 from tilewright.lowering.interpreter.numerics.formats import FORMATS, Floats, decode
 from tilewright.lowering.interpreter.values import Bits
-
-Function = Callable[..., Bits]
 
 
 def floats(values: Iterable[tuple[Bits, str | None]]) -> list[Floats]:

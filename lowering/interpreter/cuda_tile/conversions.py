@@ -70,11 +70,7 @@ def float_to_float(source: Element, to: Element, rounding: str) -> Function:
             return widened
         if source.name == "f32" and to.dtype == BFLOAT16:
             return lambda x: narrowed(x, BFLOAT16)
-
-    def run(x: Tile) -> Tile:
-        return _encoded(_as_float64(x, source), to, mode)
-
-    return run
+    return lambda x: _encoded(_as_float64(x, source), to, mode)
 
 
 def _encoded(value: Tile, to: Element, mode: Rounding) -> Tile:
@@ -112,34 +108,26 @@ def _range(element: Element, signed: bool) -> tuple[int, int]:
     return -(1 << (bits - 1)) if signed else 0, (1 << (bits - signed)) - 1
 
 
-def out_of_range(source: Element, to: Element, signed: bool) -> Function:
+def out_of_range(source: Element, to: Element, signed: bool, x: Tile) -> Tile:
     """Which floats, rounded towards zero, an integer type does not hold."""
     low, high = _range(to, signed)
-
-    def run(x: Tile) -> Tile:
-        value = np.trunc(_as_float64(x, source))
-        return ~((value >= low) & (value < float(high + 1)))
-
-    return run
+    value = np.trunc(_as_float64(x, source))
+    return ~((value >= low) & (value < float(high + 1)))
 
 
-def float_to_integer(source: Element, to: Element, signed: bool) -> Function:
+def float_to_integer(source: Element, to: Element, signed: bool, x: Tile) -> Tile:
     """Towards zero. Beyond the range the nearest integer of the type, and 0 for NaN: what
     `saturating` says, and what PTX's cvt does where Tile IR leaves it undefined."""
     low, high = _range(to, signed)
     container: AnyDType = to.dtype if to.dtype != np.bool_ else np.dtype(np.int8)
     target = container if signed else unsigned(container)
-
-    def run(x: Tile) -> Tile:
-        value = _as_float64(x, source)
-        over, under = value >= high, value <= low
-        inside = np.where(over | under | np.isnan(value), 0.0, value)
-        result = np.trunc(inside).astype(target)
-        result = np.where(over, np.asarray(high, target), result)
-        result = np.where(under, np.asarray(low, target), result).view(container)
-        return (result & 1).astype(bool) if to.dtype == np.bool_ else result
-
-    return run
+    value = _as_float64(x, source)
+    over, under = value >= high, value <= low
+    inside = np.where(over | under | np.isnan(value), 0.0, value)
+    result = np.trunc(inside).astype(target)
+    result = np.where(over, np.asarray(high, target), result)
+    result = np.where(under, np.asarray(low, target), result).view(container)
+    return (result & 1).astype(bool) if to.dtype == np.bool_ else result
 
 
 def float_to_truth(source: Element) -> Function:
@@ -147,21 +135,17 @@ def float_to_truth(source: Element) -> Function:
     return lambda x: _as_float64(x, source) != 0
 
 
-def integer_to_float(to: Element, signed: bool, rounding: str) -> Function:
+def integer_to_float(to: Element, signed: bool, rounding: str, x: Tile) -> Tile:
     """An integer's value, rounded to the format."""
     mode = ROUNDINGS[rounding]
     view = as_signed if signed else as_unsigned
-
-    def run(x: Tile) -> Tile:
-        number = view(x)
-        if to.name == "f64" and mode == "rn":
-            return number.astype(np.float64)
-        if to.name == "f32" and mode == "rn":
-            return number.astype(np.float32)
-        wide = _odd_float64(number) if number.dtype.itemsize == 8 else number.astype(np.float64)
-        return _encoded(wide, to, mode)
-
-    return run
+    number = view(x)
+    if to.name == "f64" and mode == "rn":
+        return number.astype(np.float64)
+    if to.name == "f32" and mode == "rn":
+        return number.astype(np.float32)
+    wide = _odd_float64(number) if number.dtype.itemsize == 8 else number.astype(np.float64)
+    return _encoded(wide, to, mode)
 
 
 def _odd_float64(number: Tile) -> Tile:
@@ -182,30 +166,22 @@ def reinterpreted(to: Element) -> Function:
     return lambda x: x.view(to.dtype)
 
 
-def packed(source: Element) -> Function:
+def packed(source: Element, x: Tile) -> Tile:
     """A tile of rank 1 as the bytes it would take in memory."""
-
-    def run(x: Tile) -> Tile:
-        if source.packed:
-            words = bits_of(x) & 15
-            return (words[:, 0::2] | words[:, 1::2] << 4).astype(np.uint8).view(np.int8)
-        if source.dtype == np.bool_:
-            return np.packbits(x, axis=-1, bitorder="little").view(np.int8)
-        return np.ascontiguousarray(x).view(np.int8)
-
-    return run
+    if source.packed:
+        words = bits_of(x) & 15
+        return (words[:, 0::2] | words[:, 1::2] << 4).astype(np.uint8).view(np.int8)
+    if source.dtype == np.bool_:
+        return np.packbits(x, axis=-1, bitorder="little").view(np.int8)
+    return np.ascontiguousarray(x).view(np.int8)
 
 
-def unpacked(to: Element) -> Function:
+def unpacked(to: Element, x: Tile) -> Tile:
     """Bytes as a tile of rank 1."""
-
-    def run(x: Tile) -> Tile:
-        if to.dtype == np.bool_:
-            return np.unpackbits(bits_of(x), axis=-1, bitorder="little").astype(bool)
-        if not to.packed:
-            return np.ascontiguousarray(x).view(to.dtype)
-        octets = bits_of(x)
-        words = np.stack([octets & 15, octets >> 4], axis=-1).reshape(len(x), -1)
-        return ((words.view(np.int8) << 4) >> 4) if to.kind == "integer" else words.view(to.dtype)
-
-    return run
+    if to.dtype == np.bool_:
+        return np.unpackbits(bits_of(x), axis=-1, bitorder="little").astype(bool)
+    if not to.packed:
+        return np.ascontiguousarray(x).view(to.dtype)
+    octets = bits_of(x)
+    words = np.stack([octets & 15, octets >> 4], axis=-1).reshape(len(x), -1)
+    return ((words.view(np.int8) << 4) >> 4) if to.kind == "integer" else words.view(to.dtype)

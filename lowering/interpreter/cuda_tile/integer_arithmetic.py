@@ -35,22 +35,18 @@ def _shifted_left(x: Tile, y: Tile) -> Tile:
     return np.where(amount < width, shifted, 0).astype(bits.dtype).view(x.dtype)
 
 
-def shifted_right(signed: bool) -> Function:
+def shifted_right(signed: bool, x: Tile, y: Tile) -> Tile:
     """x >> y with y unsigned; a shift by the width or more leaves sign bits, or zeros."""
-
-    def run(x: Tile, y: Tile) -> Tile:
-        width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
-        amount = as_unsigned(y)
-        inside = np.minimum(amount, width - 1)
-        if inside.size and len(inside) == 1 and (inside == (one := inside.flat[0])).all():
-            inside = one  # NumPy is many times as fast with one amount for all
-        if signed:
-            return np.right_shift(x, inside.astype(x.dtype))
-        bits = as_unsigned(x)
-        shifted = np.where(amount < width, np.right_shift(bits, inside.astype(bits.dtype)), 0)
-        return shifted.astype(bits.dtype).view(x.dtype)
-
-    return run
+    width = 1 if x.dtype == np.bool_ else 8 * x.dtype.itemsize
+    amount = as_unsigned(y)
+    inside = np.minimum(amount, width - 1)
+    if inside.size and len(inside) == 1 and (inside == (one := inside.flat[0])).all():
+        inside = one  # NumPy is many times as fast with one amount for all
+    if signed:
+        return np.right_shift(x, inside.astype(x.dtype))
+    bits = as_unsigned(x)
+    shifted = np.where(amount < width, np.right_shift(bits, inside.astype(bits.dtype)), 0)
+    return shifted.astype(bits.dtype).view(x.dtype)
 
 
 WRAPPING: dict[str, Function] = {
@@ -74,7 +70,7 @@ def magnitude(x: Tile) -> Tile:
     return x if x.dtype == np.bool_ else np.abs(x)
 
 
-def overflowing(name: str, view: Callable[[Tile], Tile]) -> Function:
+def overflowing(name: str, view: Callable[[Tile], Tile], *tiles: Tile) -> Tile:
     """Where the result, read through a view as the operands are, is not the true one."""
     exact: dict[str, Function] = {
         "addi": np.add,
@@ -82,18 +78,14 @@ def overflowing(name: str, view: Callable[[Tile], Tile]) -> Function:
         "muli": np.multiply,
         "negi": np.negative,
     }
-
-    def run(*tiles: Tile) -> Tile:
-        wrapped = negated(*tiles) if name == "negi" else WRAPPING[name](*tiles)
-        wide = [view(tile).astype(np.float64) for tile in tiles]
-        if name == "shli":
-            value = wide[0] * np.exp2(as_unsigned(tiles[1]).astype(np.float64))
-        else:
-            value = exact[name](*wide)
-        # float64 rounds by less than wrapping changes: a multiple of the width's power of two.
-        return np.abs(view(wrapped).astype(np.float64) - value) > np.abs(value) * 2.0**-40 + 0.5
-
-    return run
+    wrapped = negated(*tiles) if name == "negi" else WRAPPING[name](*tiles)
+    wide = [view(tile).astype(np.float64) for tile in tiles]
+    if name == "shli":
+        value = wide[0] * np.exp2(as_unsigned(tiles[1]).astype(np.float64))
+    else:
+        value = exact[name](*wide)
+    # float64 rounds by less than wrapping changes: a multiple of the width's power of two.
+    return np.abs(view(wrapped).astype(np.float64) - value) > np.abs(value) * 2.0**-40 + 0.5
 
 
 def compared(predicate: str, signed: bool) -> Binary:
@@ -102,15 +94,11 @@ def compared(predicate: str, signed: bool) -> Binary:
     return lambda x, y: relation(view(x), view(y))
 
 
-def extreme(larger: bool, signed: bool) -> Function:
+def extreme(x: Tile, y: Tile, *, larger: bool, signed: bool) -> Tile:
     """The larger or the smaller of two integers."""
     view, ufunc = as_signed if signed else as_unsigned, np.maximum if larger else np.minimum
-
-    def run(x: Tile, y: Tile) -> Tile:
-        chosen = ufunc(view(x), view(y))
-        return chosen != 0 if x.dtype == np.bool_ else chosen.view(x.dtype)
-
-    return run
+    chosen = ufunc(view(x), view(y))
+    return chosen != 0 if x.dtype == np.bool_ else chosen.view(x.dtype)
 
 
 def upper_half(x: Tile, y: Tile) -> Tile:
@@ -128,33 +116,25 @@ def upper_half(x: Tile, y: Tile) -> Tile:
     return (a_high * b_high + (a_high * b_low >> half) + (cross >> half)).view(x.dtype)
 
 
-def divided(signed: bool, rounding: str) -> Function:
+def divided(signed: bool, rounding: str, x: Tile, y: Tile) -> Tile:
     """x / y towards zero, minus or plus infinity; by zero all ones."""
-
-    def run(x: Tile, y: Tile) -> Tile:
-        a, b = _numbers(x, y, signed)
-        zero = b == 0
-        safe = np.where(zero, b.dtype.type(1), b)
-        quotient = a // safe
-        inexact = quotient * safe != a
-        if rounding == "positive_inf":
-            quotient = quotient + inexact
-        elif rounding == "zero" and signed:
-            quotient = quotient + (inexact & ((a < 0) != (safe < 0)))
-        return _held(np.where(zero, ~b, quotient), x)
-
-    return run
+    a, b = _numbers(x, y, signed)
+    zero = b == 0
+    safe = np.where(zero, b.dtype.type(1), b)
+    quotient = a // safe
+    inexact = quotient * safe != a
+    if rounding == "positive_inf":
+        quotient = quotient + inexact
+    elif rounding == "zero" and signed:
+        quotient = quotient + (inexact & ((a < 0) != (safe < 0)))
+    return _held(np.where(zero, ~b, quotient), x)
 
 
-def remainder(signed: bool) -> Function:
+def remainder(signed: bool, x: Tile, y: Tile) -> Tile:
     """The remainder of truncated division, with the dividend's sign; of a zero divisor, the
     dividend."""
-
-    def run(x: Tile, y: Tile) -> Tile:
-        a, b = _numbers(x, y, signed)
-        return _held(np.where(b == 0, a, np.fmod(a, np.where(b == 0, b.dtype.type(1), b))), x)
-
-    return run
+    a, b = _numbers(x, y, signed)
+    return _held(np.where(b == 0, a, np.fmod(a, np.where(b == 0, b.dtype.type(1), b))), x)
 
 
 def _numbers(x: Tile, y: Tile, signed: bool) -> tuple[Tile, Tile]:

@@ -5,6 +5,7 @@ have another are folded again in the order that is stated.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from xdsl.ir import Operation
@@ -32,7 +33,7 @@ def in_any_order(op: Operation, in_order: Fold, axis: int) -> Fold | None:
     name = op.name.removeprefix("cuda_tile.")
     element = element_of_tile(op.results[0].type)
     if name in _FLOATS and element.name in ("f32", "f64") and not flag(op, "flush_to_zero"):
-        return _extremes(_FLOATS[name], in_order, axis)
+        return partial(_extremes, _FLOATS[name], in_order, axis)
     plain = word(op, "overflow", "none") == "none" and element.dtype != np.bool_
     if name not in _INTEGERS or not plain:
         return None
@@ -42,15 +43,12 @@ def in_any_order(op: Operation, in_order: Fold, axis: int) -> Fold | None:
     return lambda tile: ufunc.reduce(tile, axis, dtype)
 
 
-def _extremes(ufunc: np.ufunc, in_order: Fold, axis: int) -> Fold:
-    def run(tile: Tile) -> Tile:
-        result: Tile = ufunc.reduce(tile, axis)
-        unsure = (result == 0) | (result != result)
-        if unsure.any():
-            result[unsure] = in_order(_alone(tile, unsure, axis)).ravel()
-        return result
-
-    return run
+def _extremes(ufunc: np.ufunc, in_order: Fold, axis: int, tile: Tile) -> Tile:
+    result: Tile = ufunc.reduce(tile, axis)
+    unsure = (result == 0) | (result != result)
+    if unsure.any():
+        result[unsure] = in_order(_alone(tile, unsure, axis)).ravel()
+    return result
 
 
 def _alone(tile: Tile, chosen: Tile, axis: int) -> Tile:

@@ -232,10 +232,7 @@ class Mbarriers:
         if not barrier.phase or known.all():
             return
         if not barrier.last.asynchronous:
-            columns = map(np.concatenate, zip(*barrier.last.arrivals, strict=True))
-            who, stamps, _ = np.broadcast_arrays(*columns, known[:, None])
-            happened = self._clocks.happened(seen, who, stamps)
-            known |= (happened | (who == lanes[:, None])).all(axis=1)
+            known |= barrier.last.known_to(lanes, self._clocks)
         if not known.all():
             raise Fault(
                 f"arrives at phase {barrier.phase} of {self._named(barrier)}, and may come before "

@@ -5,8 +5,8 @@ from dataclasses import field
 import numpy as np
 
 from tilewright.dialects.frozen import entity, factory
-from tilewright.lowering.interpreter.array_types import Int32Array
-from tilewright.lowering.interpreter.machine.clocks import together
+from tilewright.lowering.interpreter.array_types import BoolArray, Int32Array
+from tilewright.lowering.interpreter.machine.clocks import Clocks, together
 from tilewright.lowering.interpreter.values import Lanes
 
 
@@ -22,6 +22,13 @@ class Arrivals:
         """Threads arrive."""
         self.arrivals.append((lanes, stamps))
         self.asynchronous |= asynchronous
+
+    def known_to(self, lanes: Lanes, clocks: Clocks) -> BoolArray:
+        """True for threads that know of all of these, or are the ones that arrived: [threads]."""
+        columns = map(np.concatenate, zip(*self.arrivals, strict=True))
+        who, stamps, _ = np.broadcast_arrays(*columns, lanes[:, None])
+        happened = clocks.happened(clocks.seen[lanes], who, stamps)
+        return (happened | (who == lanes[:, None])).all(axis=1)
 
 
 @entity

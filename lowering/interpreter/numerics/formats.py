@@ -109,14 +109,15 @@ class FloatFormat:
     @cached_property
     def values(self) -> Floats:
         """Value of every word of an at most 16-bit format: float64 [2**bits]."""
-        words = np.arange(1 << self.container.itemsize * 8, dtype=np.int64)
-        return _value_of_words(words, self)
+        return _value_of_words(self._words(), self)
 
     @cached_property
     def exponents(self) -> Exponents:
         """Exponent of every word of an at most 16-bit format: int16 [2**bits]."""
-        words = np.arange(1 << self.container.itemsize * 8, dtype=np.int64)
-        return _exponent_of_words(words, self)
+        return _exponent_of_words(self._words(), self)
+
+    def _words(self) -> NDArray[np.int64]:
+        return np.arange(1 << self.container.itemsize * 8, dtype=np.int64)
 
 
 Formats: TypeAlias = tuple[FloatFormat, FloatFormat, FloatFormat, FloatFormat]

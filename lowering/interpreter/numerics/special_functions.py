@@ -272,47 +272,39 @@ def quotient(a: Words, b: Words, *, full: bool, flushes: bool) -> Words:
 _NO_ROOT = np.uint64(0xFFF8000000000000)
 
 
-def refined_rsqrt(function: Callable[[Any], Any]) -> Callable[[AnyArray], AnyArray]:
+def refined_rsqrt(function: Callable[[Any], Any], bits: AnyArray) -> AnyArray:
     """`rsqrt.approx.f64`, of bits: a step of Newton's method behind that of the upper word; a
     subnormal number is 2^54 times as large before, the result 2^27 times after."""
-
-    def run(bits: AnyArray) -> AnyArray:
-        x = bits.view(np.float64)
-        small = (np.abs(x) < 2.0**-1022) & (x != 0)
-        scaled = np.where(small, x * 2.0**54, x)
-        y = function(scaled.view(np.uint64)).view(np.float64)
-        error = fma64(scaled, -(y * y), np.ones_like(y))
-        refined = fma64(fma64(error, np.full_like(y, 0.375), np.full_like(y, 0.5)), y * error, y)
-        refined = np.where(small, refined * 2.0**27, refined)
-        unusual = np.where(
-            x < 0, _NO_ROOT, np.where(np.isnan(x), (x + x).view(np.uint64), function(bits))
-        )
-        usual = np.isfinite(x) & (x > 0)
-        return np.where(usual, refined.view(np.uint64), unusual)
-
-    return run
+    x = bits.view(np.float64)
+    small = (np.abs(x) < 2.0**-1022) & (x != 0)
+    scaled = np.where(small, x * 2.0**54, x)
+    y = function(scaled.view(np.uint64)).view(np.float64)
+    error = fma64(scaled, -(y * y), np.ones_like(y))
+    refined = fma64(fma64(error, np.full_like(y, 0.375), np.full_like(y, 0.5)), y * error, y)
+    refined = np.where(small, refined * 2.0**27, refined)
+    unusual = np.where(
+        x < 0, _NO_ROOT, np.where(np.isnan(x), (x + x).view(np.uint64), function(bits))
+    )
+    usual = np.isfinite(x) & (x > 0)
+    return np.where(usual, refined.view(np.uint64), unusual)
 
 
-def on_doubles(function: Callable[[Words], Words]) -> Callable[[AnyArray], AnyArray]:
+def on_doubles(function: Callable[[Words], Words], x: AnyArray) -> AnyArray:
     """`rcp` or `rsqrt` with `.approx.ftz.f64`, of bits: that of f32 for the upper word alone, whose
     20 bits of the significand are the upper ones of f32's; the lower word is zero."""
-
-    def run(x: AnyArray) -> AnyArray:
-        high = (x >> np.uint64(32)).astype(np.int64)
-        sign, exponent, fraction = high & 1 << 31, high >> 20 & 0x7FF, high & 0xFFFFF
-        odd = exponent & 1 if function is rsqrt else np.ones_like(exponent)
-        single = function((126 + odd << 23 | fraction << 3).astype(np.uint32)).astype(np.int64)
-        halved = (exponent - odd - 1022) // 2 if function is rsqrt else exponent - 1023
-        scale = (single >> 23) + 896 - halved
-        word = np.where(scale > 0, scale << 20 | single >> 3 & 0xFFFFF, 0) | sign
-        word = np.where(exponent == 0, 0x7FF << 20 | sign, word)
-        word = np.where(exponent == 0x7FF, sign, word)
-        nan = (exponent == 0x7FF) & (fraction != 0)
-        if function is rsqrt:
-            nan |= (sign != 0) & (exponent != 0)
-        return np.where(nan, 0x7FFFFFFF, word).astype(np.uint64) << np.uint64(32)
-
-    return run
+    high = (x >> np.uint64(32)).astype(np.int64)
+    sign, exponent, fraction = high & 1 << 31, high >> 20 & 0x7FF, high & 0xFFFFF
+    odd = exponent & 1 if function is rsqrt else np.ones_like(exponent)
+    single = function((126 + odd << 23 | fraction << 3).astype(np.uint32)).astype(np.int64)
+    halved = (exponent - odd - 1022) // 2 if function is rsqrt else exponent - 1023
+    scale = (single >> 23) + 896 - halved
+    word = np.where(scale > 0, scale << 20 | single >> 3 & 0xFFFFF, 0) | sign
+    word = np.where(exponent == 0, 0x7FF << 20 | sign, word)
+    word = np.where(exponent == 0x7FF, sign, word)
+    nan = (exponent == 0x7FF) & (fraction != 0)
+    if function is rsqrt:
+        nan |= (sign != 0) & (exponent != 0)
+    return np.where(nan, 0x7FFFFFFF, word).astype(np.uint64) << np.uint64(32)
 
 
 def _is_nan(x: Words) -> BoolArray:

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from tilewright.dialects.cute_nvgpu.atoms.matrix_copy import matrix_copies
 from tilewright.dialects.cute_nvgpu.atoms.operands import matrix_copy_operands
 from tilewright.dialects.cute_nvgpu.lattice import tma
+from tilewright.dialects.cute_nvgpu.lattice.accesses import Said
 from tilewright.dialects.cute_nvgpu.lattice.atomics import INSTRUCTIONS
 from tilewright.dialects.cute_nvgpu.lattice.cluster import LEADER_MASKS
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
@@ -21,9 +22,7 @@ from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     CP_ASYNC_PREFETCH,
     GENERIC,
     OWN_SPACES,
-    SCOPES,
     SPACES,
-    WEAK,
 )
 from tilewright.dialects.cute_nvgpu.lattice.instruction import InstructionRow
 from tilewright.dialects.cute_nvgpu.lattice.mbarrier import (
@@ -62,32 +61,25 @@ from tilewright.lowering.ptx.parsing.reader import Reader, ReadingRule, width_of
 from tilewright.lowering.ptx.parsing.spellings import atomic_words, on_shared
 from tilewright.lowering.ptx.parsing.ssa import Value, Variable
 
-_TYPES = (*ACCESS_TYPES, *(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64)))
-_ORDERS = ("async", "mmio", "relaxed", "acquire", "release", *SCOPES)
-_VECTORS = ("v2", "v4", "v8")
-_SPACES = (*SPACES, CLUSTER_SPACE, *OWN_SPACES)
-_ACCESS_WORDS = {*_SPACES, *_VECTORS, *CACHING, *_ORDERS, WEAK}
+_SPACES = {*SPACES, CLUSTER_SPACE, *OWN_SPACES, GENERIC}
 
 
 @reads("ld", "st")
 def _access(mnemonic: str) -> ReadingRule | None:
-    order = "weak" if ".local" in mnemonic else "relaxed.sys"
-    said = mnemonic.replace("::cta", "").replace("volatile", order)
-    name, *words = said.split(".")
-    type_ = next((word for word in words if word in _TYPES), None)
-    if type_ is None:
+    said = Said.of(mnemonic)
+    name, space, access, cache = said.name, said.place, said.access, said.cache
+    if access not in ACCESS_TYPES or space not in _SPACES or not said.count:
         return None
-    words.remove(type_)
-    access = type_ if type_ in ACCESS_TYPES else f"b{type_[1:]}"
-    if not _ACCESS_WORDS.issuperset(words):
+    if cache and not set(CACHING).issuperset(cache.split(".")):
         return None
-    space = next((word for word in words if word in _SPACES), GENERIC)
-    count = next((int(word[1:]) for word in words if word in _VECTORS), 1)
-    cache = ".".join(word for word in words if word in CACHING)
-    semantics = ".".join(word for word in _ORDERS if word in words) or WEAK
     op = OPS[name]
-    properties = {"space": space, "access": access, "semantics": semantics, "cache": cache or None}
-    forms = op.ROW.operands(ACCESS_TYPES[access], count)
+    properties = {
+        "space": space,
+        "access": access,
+        "semantics": said.semantics,
+        "cache": cache or None,
+    }
+    forms = op.ROW.operands(ACCESS_TYPES[access], said.count)
     if "L2::cache_hint" in cache:
         forms = *forms, Choice("cache-policy", optional=True)
     rule = by_fields(op, properties, forms)
@@ -96,7 +88,7 @@ def _access(mnemonic: str) -> ReadingRule | None:
         rule = ReadingRule(partial(read, rule))
     elif name == "ld":
         rule = dataclasses.replace(rule, read=partial(_load, rule, mnemonic))
-    return resizing(rule, type_)
+    return resizing(rule, said.type_)
 
 
 def _load(load: ReadingRule, mnemonic: str, reader: Reader, operands: str) -> None:

@@ -59,7 +59,6 @@ SPELLINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"prefetch\.const\.tensormap", "prefetch.tensormap"),
         (r"ldu\.(.*)", r"ld.\1"),
         (r"st\.bulk(?:\.weak)?(\.shared::cta)?", r"st.bulk.weak\1"),
-        (r"(ld|st)\.param::(?:entry|func)\.(.*)", r"\1.param.\2"),
         (r"membar\.proxy\.(alias|async)", r"fence.proxy.\1"),
         (r"fence(?:\.acquire|\.release)?\.(cta|cluster|gpu|sys)", r"fence.acq_rel.\1"),
         (r"membar\.cta", "fence.sc.cta"),

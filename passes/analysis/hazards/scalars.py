@@ -31,11 +31,7 @@ _WORD = 1 << 64
 
 def known(function: Binary) -> Callable[[Scalar, Scalar], Scalar]:
     """A function of numbers as one of scalars."""
-
-    def lifted(a: Scalar, b: Scalar) -> Scalar:
-        return UNKNOWN if a is UNKNOWN or b is UNKNOWN else function(a, b)
-
-    return lifted
+    return lambda a, b: UNKNOWN if a is UNKNOWN or b is UNKNOWN else function(a, b)
 
 
 def _divided(function: Binary) -> Binary:

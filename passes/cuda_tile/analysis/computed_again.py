@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import field
 
 from xdsl.dialects.builtin import i64
@@ -16,6 +16,7 @@ from tilewright.dialects.cuda_tile.ops.operation import PureOp
 from tilewright.dialects.cuda_tile.ops.views import LoadViewTkoOp
 from tilewright.dialects.cuda_tile.types import TokenType
 from tilewright.dialects.frozen import entity
+from tilewright.dialects.sequences import reachable
 from tilewright.passes.cuda_tile.analysis.tensor_maps import LOADED_PLACES, is_repeatable_number
 from tilewright.passes.cuda_tile.analysis.view_access import extents_of, tensor_of
 from tilewright.passes.cuda_tile.layouts.elements import element_of, shape_of
@@ -35,15 +36,12 @@ Load = LoadViewTkoOp | LoadPtrTkoOp
 
 def is_computed_from(value: SSAValue, numbers: Container[SSAValue]) -> bool:
     """True where a scalar is computed from numbers."""
-    todo, seen = [value], {value}
-    while todo:
-        value = todo.pop()
-        if value in numbers:
-            return True
-        if isinstance(value.owner, SCALAR):
-            todo += [x for x in value.owner.operands if x not in seen]
-            seen.update(value.owner.operands)
-    return False
+    return any(x in numbers for x in reachable([value], scalar_operands))
+
+
+def scalar_operands(value: SSAValue) -> Sequence[SSAValue]:
+    """The values that a scalar is computed from."""
+    return value.owner.operands if isinstance(value.owner, SCALAR) else ()
 
 
 def follows(value: SSAValue, loop: ForOp, needed: dict[Operation, None]) -> bool:

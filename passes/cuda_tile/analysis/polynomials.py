@@ -30,7 +30,7 @@ from tilewright.dialects.cuda_tile.ops.control_flow import ForOp
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE, EntryOp
 from tilewright.dialects.frozen import entity, factory
 from tilewright.passes.cuda_tile.analysis.facts import known_integer, pointee_bytes
 from tilewright.passes.cuda_tile.analysis.guards import guards
@@ -41,8 +41,6 @@ Monomial = tuple[int, ...]
 Polynomial = Mapping[Monomial, int]
 """Monomials with their coefficients, which are other than zero."""
 LESS = (ComparisonPredicate.LESS_THAN, ComparisonPredicate.LESS_THAN_OR_EQUAL)
-NEGATIVE = "tt.negative"
-"""The attribute of a module, and of its entries, of the places of parameters that are negative."""
 ONE: Monomial = ()
 ZERO: Polynomial = {}
 

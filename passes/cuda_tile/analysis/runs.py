@@ -22,7 +22,7 @@ from tilewright.dialects.cuda_tile.ops import core, integer
 from tilewright.dialects.cuda_tile.ops.conversions import ExtIOp, TruncIOp
 from tilewright.dialects.cuda_tile.ops.elementwise import BinaryInteger
 from tilewright.dialects.cuda_tile.ops.miscellaneous import AssumeOp
-from tilewright.dialects.cuda_tile.ops.module import EntryOp
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE, EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.dialects.cuda_tile.types import TileType
 from tilewright.dialects.frozen import factory, frozen
@@ -33,7 +33,7 @@ from tilewright.passes.cuda_tile.analysis.facts import (
     known_integer,
     pointee_bytes,
 )
-from tilewright.passes.cuda_tile.analysis.polynomials import NEGATIVE, Polynomials
+from tilewright.passes.cuda_tile.analysis.polynomials import Polynomials
 from tilewright.passes.cuda_tile.layouts.elements import shape_of
 from tilewright.passes.cuda_tile.layouts.layouts import log2
 

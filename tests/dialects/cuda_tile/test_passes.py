@@ -180,6 +180,7 @@ PREDICATES = ["less_than", "less_than_or_equal", "greater_than", "greater_than_o
 MOST = 2**31 - 1
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("predicate", PREDICATES)
 @pytest.mark.parametrize("compared", ["%i, %at", "%at, %i"])
 @pytest.mark.parametrize("sign", ["signed", "unsigned"])

@@ -73,6 +73,7 @@ D: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
 paths = pytest.mark.parametrize("path", DATA_PATHS, ids=lambda path: path.letter)
 
 
+@pytest.mark.covered
 @paths
 @pytest.mark.parametrize("n, bits", [(16, 16), (16, 32), (64, 16), (256, 32)])
 def test_accumulator(path: DataPath, n: int, bits: int):

@@ -64,8 +64,8 @@ def test_weights_of_8_bits_stay_in_registers() -> None:
     q, k, v = (x.astype(FP8) for x in operands(128, 192, 128, 1))
     args = arguments([q, k, v], 3)
     args[6] = np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     ptx = tw.compile(text, "sm_90a").ptx
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     loop = "".join(ptx.split("wgmma.mma_async")[1:-1])
     assert "shfl.sync.bfly" in loop and "st.shared" not in loop and "bar.sync" not in loop
 
@@ -96,8 +96,8 @@ def test_sums_are_not_multiplied_by_one(later: float) -> None:
     text = attention(64, 64, 64, GIVEN)
     q, k, v = operands(64, 192, 64, 1)
     k[:, 64:] = (k[:, 64:].astype(np.float32) * later).astype(k.dtype)
-    equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
     assert tw.compile(text, "sm_90a").ptx.count("vote.sync.all.pred") == 2
+    equal_as_ptx(text, grid=(1, 1), args=arguments([q, k, v], 3), arch="sm_90a")
 
 
 @pytest.mark.parametrize("rows, depth, keys", [(64, 64, 128), (128, 128, 100), (128, 64, 36)])
@@ -110,8 +110,8 @@ def test_keys_of_8_bits_in_the_order_of_weights(rows: int, depth: int, keys: int
     q, k, v = (x.astype(FP8) for x in operands(rows, 384, depth, 1))
     args = arguments([q, k, v], 3)
     args[4], args[6] = 256 + keys, np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     loop = "".join(tw.compile(text, "sm_90a").ptx.split("wgmma.mma_async")[1:-1])
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     assert not any(word in loop for word in ("st.shared", "bar.sync"))
     # Maxima of integers are exchanged twice for each of two rows, in the first iteration and in the
     # others, and nothing else but floats.
@@ -174,8 +174,8 @@ def test_maxima_of_integers(sign: int) -> None:
     k[:, 128:] = (k[:, 128:].astype(np.float32) * sign).astype(FP8)
     args = arguments([q, k, v], 3)
     args[4], args[6] = 384, np.ascontiguousarray(v.swapaxes(1, 2))
-    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     ptx = tw.compile(text, "sm_90a").ptx
+    equal_as_ptx(text, grid=(1, 1), args=args, arch="sm_90a")
     assert ptx.count("max.s32") == 4 * (31 + 2) and ptx.count("vote.sync.all.pred") == 4 + 2
 
 

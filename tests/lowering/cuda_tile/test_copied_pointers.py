@@ -80,6 +80,7 @@ ENDS = """
     %all = addf %sum, %both : tile<64x64xf32>"""
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize(
     "first, step, times, ends", [(0, 1, 4, ""), (-7, 3, 4, ""), (0, 1, 3, ENDS)]
 )

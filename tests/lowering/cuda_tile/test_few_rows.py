@@ -56,6 +56,7 @@ def bounded(text: str, most: int, names: str = "m") -> ModuleOp:
     return module
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize(
     "tile, rows, most, mma, stages",
     [

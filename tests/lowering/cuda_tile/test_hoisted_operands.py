@@ -49,6 +49,7 @@ BODIES = {
 }  # fmt: skip
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_operands_are_laid_down_on_each_way(body: str, arch: str) -> None:

@@ -40,6 +40,7 @@ def kernel(name: str, type_: str) -> str:
 }}"""
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("accuracy", ["libdevice", "exact"])
 @pytest.mark.parametrize("type_", DTYPES)
 @pytest.mark.parametrize("name", ["exp", "exp2", "sin", "tanh", "log", "rsqrt"])

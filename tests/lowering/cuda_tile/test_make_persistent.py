@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from functools import cache
 from math import prod
@@ -21,7 +20,6 @@ from attention_kernel import (
     with_keys_by_fours,
     with_sums,
 )
-from covering import covering, themselves
 from numpy.random import default_rng
 from test_copied_loads import COPY
 from test_copied_pointers import gathered, scattered
@@ -107,15 +105,9 @@ def test_blocks_of_four_rows(first: int, end: int, x: tuple[int, int], y: tuple[
     assert (got.reshape(6, 16, 5, 16).any((1, 3)) == want).all()
 
 
-@pytest.mark.parametrize(
-    "end, ctas, element",
-    covering(
-        [(end, *turns) for end in (GIVEN, RISING)
-         for turns in ((1, "bf16"), (4, "bf16"), (7, "bf16"), (4, FP8))],
-        themselves,
-    ),
-    ids=lambda value: {GIVEN: "alike", RISING: "longest first"}.get(value),
-)  # fmt: skip
+@pytest.mark.covered
+@pytest.mark.parametrize("end", [GIVEN, RISING], ids=["alike", "longest first"])
+@pytest.mark.parametrize("ctas, element", [(1, "bf16"), (4, "bf16"), (7, "bf16"), (4, FP8)])
 def test_attention_taken_in_turn(end: str, ctas: int, element: str) -> None:
     """Queries of the next block come while the last one is stored: they have a stage, which is free
     behind the loop that multiplies them. Also where one CTA has more turns than another, or none,
@@ -220,6 +212,7 @@ def divided() -> str:
     return str(module)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("divisor", [1, 2, 3, 7, 641, 65537, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("first, step", [(0, 1), (2**32 - 40, 1), (5, 2**27 + 11), (2**31 - 9, 1)])
 def test_quotients_by_what_iterations_share(divisor: int, first: int, step: int) -> None:
@@ -388,10 +381,10 @@ def test_blocks_that_share_nothing_lie_apart(loaded: str, slow: int | None) -> N
     assert ("%nctaid" in ptx) == (slow is not None)
 
 
-@pytest.mark.parametrize(
-    "ctas, depth, tma",
-    covering(itertools.product((2, 4), (72, 40, 8, 0), (False, True)), themselves, times=2),
-)
+@pytest.mark.covered
+@pytest.mark.parametrize("ctas", [2, 4])
+@pytest.mark.parametrize("depth", [72, 40, 8, 0])
+@pytest.mark.parametrize("tma", [False, True])
 def test_stores_under_products(
     ctas: int, depth: int, monkeypatch: pytest.MonkeyPatch, *, tma: bool
 ) -> None:
@@ -434,10 +427,9 @@ def test_registers_for_stores_under_products(*, tma: bool) -> None:
     assert ptxas.assemble(kernel.ptx, "sm_90a").clean
 
 
-@pytest.mark.parametrize(
-    "ctas, width, depth",
-    covering([(n, *size) for n in (1, 2, 3) for size in ((32, 136), (128, 520))], themselves),
-)
+@pytest.mark.covered
+@pytest.mark.parametrize("ctas", [1, 2, 3])
+@pytest.mark.parametrize("width, depth", [(32, 136), (128, 520)])
 def test_scattered_stores_under_products(ctas: int, width: int, depth: int) -> None:
     """Threads know still where rows of the block before go, and load where those of their own do
     behind their first MMAs. Tiles of lines change their layout through memory that each warp has

@@ -63,6 +63,7 @@ def twice() -> str:
     return entry(f"{names}, %m: tile<i32>, %n: tile<i32>, %n0: tile<i32>, %n1: tile<i32>", body)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("ends", [(1, 3), (0, 2), (2, 2)])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_120a"])
 def test_an_operand_stays_for_the_next_loop(arch: str, ends: tuple[int, int]) -> None:

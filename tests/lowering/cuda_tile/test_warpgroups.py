@@ -301,6 +301,7 @@ def test_a_tensor_without_elements_has_a_map() -> None:
     assert (got == 0).all()
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_120a"])
 @pytest.mark.parametrize(
     "line, number, leaves",

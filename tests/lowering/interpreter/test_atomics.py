@@ -312,6 +312,7 @@ def test_atomics_on_one_word_look_at_as_many_accesses_each(
         run(kernel("\n".join([add, store])), level, [np.zeros(1, np.int32)])
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("order", ["relaxed", "acquire", "release", "acq_rel"])
 @pytest.mark.parametrize("operation, scope", [("add", "gpu"), ("max", "gpu"), ("add", "cta")])
 @pytest.mark.parametrize("after", ["", "ld.global.u32 %r5, [%rd1];\n"])

@@ -127,6 +127,7 @@ def test_fragments_as_carried_values():
 # cp.async
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("size, cache", [(4, "ca"), (8, "ca"), (16, "ca"), (16, "cg")])
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("type_", ["i8", "f16", "f32", "f64"])

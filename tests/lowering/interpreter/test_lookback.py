@@ -95,6 +95,7 @@ def sums(parts: tuple[str, str, str], **launch: Any) -> tuple[np.ndarray, np.nda
     return results[1], given + np.repeat(before, 32)
 
 
+@pytest.mark.covered
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("schedule", [None, 3])
 @pytest.mark.parametrize("name", ORDERED)

@@ -70,6 +70,7 @@ LAYOUTS = [
 ]
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("type_", ["i8", "f16", "f32", "f64"])
 def test_a_shared_tile_of_any_layout(layout: str, type_: str):

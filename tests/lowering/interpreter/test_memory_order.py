@@ -111,6 +111,7 @@ FENCED = [
 """Fences of who sets a flag and of who waits for it, and how the flag is accessed."""
 
 
+@pytest.mark.covered
 @at_levels()
 @pytest.mark.parametrize("before, behind, set_, get", FENCED)
 def test_a_flag_between_fences(level: Any, before: str, behind: str, set_: str, get: str):

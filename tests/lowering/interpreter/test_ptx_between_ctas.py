@@ -73,6 +73,7 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 FORMS = "add.u32 add.s32 add.u64 min.u32 min.s32 max.u32 max.s32 and.b32 or.b32 xor.b32 inc.u32"
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("form", [*FORMS.split(), "dec.u32", None])
 @pytest.mark.parametrize("kind", ["red", "bulk"])
 def test_sums_of_another_cta(form: str | None, kind: str, ptxas: Callable[..., Any]) -> None:

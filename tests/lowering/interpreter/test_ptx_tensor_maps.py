@@ -93,6 +93,7 @@ def shown() -> NDArray[np.float32]:
     return part[2:6, 8:24].reshape(16, 4)[place ^ place // 8 % 4].reshape(4, 16)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @pytest.mark.parametrize("way", WAYS)
 def test_maps_that_a_kernel_makes(way: str, engine: Any, ptxas: Ptxas) -> None:
@@ -135,6 +136,7 @@ RELEASE = "fence.proxy.tensormap::generic.release.gpu;"
 WROTE = {way: "replace" if "global" in way else "cp_fenceproxy" for way in WAYS}
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("engine", ["numpy", "compiled"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(

@@ -122,6 +122,7 @@ def butterfly(kind: str, values: np.ndarray, masks: list[int]) -> np.ndarray:
     return values
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("masks", [[], [1], [1, 2], [16, 8, 4, 2, 1]])
 @pytest.mark.parametrize("kind", COMBINE)
 def test_reductions_combine_in_order(kind: str, masks: list[int]):
@@ -181,6 +182,7 @@ def visits(kind: str, swizzle: int, tiles: tuple[int, int], ctas: int) -> np.nda
     return np.stack(run(text, counts, who, grid=(ctas,), lowered=True), axis=-1)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("tiles", [(1, 1), (3, 5), (8, 2), (9, 7), (16, 4)])
 @pytest.mark.parametrize("swizzle", [1, 2, 8])
 @pytest.mark.parametrize("kind", ["static", "persistent"])

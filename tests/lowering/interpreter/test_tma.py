@@ -235,6 +235,7 @@ def test_as_on_the_chip_the_swizzle_is_of_addresses():
         np.testing.assert_array_equal(found.astype(np.float32), tensor.reshape(-1))
 
 
+@pytest.mark.covered
 @at_levels()
 @pytest.mark.parametrize("kind, element", REDUCTIONS)
 def test_reductions(kind: str, element: str, level: Any):

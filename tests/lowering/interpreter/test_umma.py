@@ -97,6 +97,7 @@ def rounded(u: Umma, numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers.astype(dtype).astype(numbers.dtype)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("numerics", ["exact", "hardware"])
 @pytest.mark.parametrize("name", CASES)
 def test_d_is_the_product(name: str, numerics: Literal["hardware", "exact"]):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product as product_of
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from covering import covering, themselves
 from example_files import EXAMPLES
 from tile_levels import LEVELS, lowered, run
 
@@ -85,8 +83,10 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.covered
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
+@pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.parametrize("level", LEVELS)
 def test_faults(case: str, level: Any):
     before, after, words = FAULTS[case]
     assert before in TEXT

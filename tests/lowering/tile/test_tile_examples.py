@@ -3,11 +3,13 @@ product, and text that assembles without a warning."""
 
 from __future__ import annotations
 
+from itertools import product as product_of
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from covering import covering, themselves
 from example_files import EXAMPLES
 from numpy.random import default_rng
 from numpy.testing import assert_allclose
@@ -41,7 +43,8 @@ def sizes(name: str) -> list[tuple[int, int, int]]:
     return [(m + 8, n, 64), (100, n + 44, 136 if name == "tile_gemm_sm80" else 264), (1, 3, 8)]
 
 
-HARDWARE = [(name, size, "hardware") for name in GEMMS for size in sizes(name)]
+HARDWARE = [(name, sizes(name)[which], "hardware") for name, which in covering(
+    product_of(GEMMS, range(3)), themselves, times=2)]  # fmt: skip
 EXACT = [("tile_gemm_sm80", (140, 72, 72), "exact"), ("tile_gemm_sm90", (70, 256, 64), "exact")]
 
 

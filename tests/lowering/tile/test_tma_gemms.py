@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covering import covering, themselves
+from covering import covering
 from tile_levels import LEVELS, run
 from tma_gemms import MULTICAST, SPLIT_K, THREADS
 
@@ -71,8 +71,10 @@ FAULTS = {
 }
 
 
+@pytest.mark.covered
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("case, level", covering(product_of(FAULTS, LEVELS), themselves))
+@pytest.mark.parametrize("case", FAULTS)
+@pytest.mark.parametrize("level", LEVELS)
 def test_faults_of_multicast(case: str, level: Any):
     before, after, words = FAULTS[case]
     assert before in MULTICAST

@@ -65,6 +65,25 @@ def test_a_narrow_remainder_of_the_least_number_by_minus_one_is_zero(element: st
         assert_array_equal(got, np.fmod(a.astype(np.int32), b))
 
 
+@pytest.mark.parametrize("element", ["i8", "i16", "i32", "i64"])
+@pytest.mark.parametrize("name", ["shli", "shrsi", "shrui"])
+def test_a_shift_by_the_width_or_more_leaves_nothing_or_the_sign(name: str, element: str):
+    width = int(element[1:])
+    text = on_tiles(
+        f"%r = arith.{name} %a, %b : tensor<16x{element}>", f"{element} {element}", element
+    )
+    a = numbers(element, (16,))
+    b = np.array([width, width + 1, 126, 3] * 4, a.dtype)
+    inside = {
+        "shli": np.left_shift(a, 3), "shrsi": np.right_shift(a, 3),
+        "shrui": np.right_shift(a.view(f"u{a.itemsize}"), 3).view(a.dtype),
+    }[name]  # fmt: skip
+    rest = np.where(a < 0, -1, 0) if name == "shrsi" else 0
+    for level in ("program", "ptx"):
+        [*_, got] = tw.interpret(text, grid=(1, 1, 1), args=[a, b, a], level=level)
+        assert_array_equal(got, np.where(b == 3, inside, rest))
+
+
 @pytest.mark.parametrize("element", ["f16", "f32"])
 def test_fp8_towards_zero(element: str):
     body = f"""%n = tt.fp_to_fp %a, rounding = rtz : tensor<16x{element}> -> tensor<16xf8E5M2>

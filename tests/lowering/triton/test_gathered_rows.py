@@ -118,6 +118,7 @@ PAGED = """tt.func public @k(%pages: !tt.ptr<i32> {tt.divisibility = 16 : i32},
 }"""
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("length", [0, 32, 224])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_rows_by_numbers_of_the_loop_are_loaded_ahead(arch: str, length: int):

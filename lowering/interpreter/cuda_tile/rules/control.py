@@ -1,6 +1,7 @@
 """Rules of control flow. Rows that agree run together; where they part, each group runs by itself
 and those that go on meet again."""
 
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,7 @@ def _loop(op: LoopOp, preparation: Preparation) -> Step:
         active, values = frame, tuple(frame[value] for value in initial)
         left: Exits = []
         while True:
-            frame.gang.machine.count_iteration(op)
-            exits = yield from run(body, _entered(body, active, values))
-            again = [leaving for leaving in exits if leaving.terminator == "continue"]
-            left += [leaving for leaving in exits if leaving.terminator != "continue"]
+            again = yield from _iterated(op, body, active, values, left)
             if not again:
                 return _rejoin(op, frame, left, "break", [])
             rows, values = gathered(again)
@@ -90,11 +88,17 @@ def _loop(op: LoopOp, preparation: Preparation) -> Step:
     return Step(op, (), tuple(op.results), flow=flow)
 
 
-def _entered(body: Prepared, frame: Frame, values: tuple[Value, ...]) -> Frame:
+def _iterated(
+    op: Operation, body: Prepared, frame: Frame, values: tuple[Value, ...], left: Exits
+) -> Generator[None, None, Exits]:
+    """The exits of an iteration that go on with the next one; `left` gets the others."""
+    frame.gang.machine.count_iteration(op)
     inner = frame.inner()
     for argument, value in zip(body.arguments, values, strict=True):
         inner[argument] = value
-    return inner
+    exits = yield from run(body, inner)
+    left += [leaving for leaving in exits if leaving.terminator != "continue"]
+    return [leaving for leaving in exits if leaving.terminator == "continue"]
 
 
 @runs
@@ -125,10 +129,7 @@ def _for(op: ForOp, preparation: Preparation) -> Step:
                 values = tuple(_some(value, active, rest) for value in values)
                 index, end, step = (_some(bound, active, rest) for bound in (index, end, step))
                 active = active.narrowed(rest)
-            frame.gang.machine.count_iteration(op)
-            exits = yield from run(body, _entered(body, active, (index, *values)))
-            again = [leaving for leaving in exits if leaving.terminator == "continue"]
-            left += [leaving for leaving in exits if leaving.terminator != "continue"]
+            again = yield from _iterated(op, body, active, (index, *values), left)
             if not again:
                 break
             rows, values = gathered(again)

@@ -1,6 +1,7 @@
 """Rules of the element-wise ops: arithmetic, comparisons, conversions, constants, select."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,12 +103,9 @@ def _compare_floats(op: Operation, _: Options) -> Binary:
 # Integers
 
 
-def _wrapping(name: str) -> Maker:
-    def make(op: Operation, options: Options) -> Function:
-        del op, options
-        return integers.WRAPPING[name]
-
-    return make
+def _wrapping(name: str, op: Operation, options: Options) -> Function:
+    del op, options
+    return integers.WRAPPING[name]
 
 
 def _rounding_to(op: Operation) -> tuple[Element, str]:
@@ -129,12 +127,12 @@ def _float_to_integer(op: Operation, _: Options) -> Function:
     source = operand_element(op)
     if op.is_truth:
         return conversions.float_to_truth(source)
-    return conversions.float_to_integer(source, result_element(op), is_signed(op))
+    return partial(conversions.float_to_integer, source, result_element(op), is_signed(op))
 
 
 def _integer_to_float(op: Operation, _: Options) -> Function:
     to, rounding = _rounding_to(op)
-    return conversions.integer_to_float(to, is_signed(op), rounding)
+    return partial(conversions.integer_to_float, to, is_signed(op), rounding)
 
 
 # Everything else
@@ -193,17 +191,17 @@ MAKERS: dict[str, Maker] = {
             *("atan2", "pow", "rsqrt"),
         )
     },
-    **{name: _wrapping(name) for name in integers.WRAPPING},
+    **{name: partial(_wrapping, name) for name in integers.WRAPPING},
     "negi": lambda op, _: integers.negated,
     "absi": lambda op, _: integers.magnitude,
     "mulhii": lambda op, _: integers.upper_half,
     "shri": lambda op, _: in_pieces(
-        integers.shifted_right(is_signed(op)), result_element(op).dtype
+        partial(integers.shifted_right, is_signed(op)), result_element(op).dtype
     ),
-    "divi": lambda op, _: integers.divided(is_signed(op), word(op, "rounding", "zero")),
-    "remi": lambda op, _: integers.remainder(is_signed(op)),
-    "maxi": lambda op, _: integers.extreme(larger=True, signed=is_signed(op)),
-    "mini": lambda op, _: integers.extreme(larger=False, signed=is_signed(op)),
+    "divi": lambda op, _: partial(integers.divided, is_signed(op), word(op, "rounding", "zero")),
+    "remi": lambda op, _: partial(integers.remainder, is_signed(op)),
+    "maxi": lambda op, _: partial(integers.extreme, larger=True, signed=is_signed(op)),
+    "mini": lambda op, _: partial(integers.extreme, larger=False, signed=is_signed(op)),
     "cmpi": lambda op, _: integers.compared(word(op, "comparison_predicate"), is_signed(op)),
     "exti": lambda op, _: conversions.extended(
         operand_element(op), result_element(op), is_signed(op)

@@ -1,6 +1,7 @@
 """Rules of the ops that move elements within tiles: reshape, permute, cat, extract, pack, ..."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,12 +92,12 @@ def _iota(op: IotaOp) -> Compute:
 
 @computes
 def _pack(op: PackOp) -> Compute:
-    return conversions.packed(operand_element(op))
+    return partial(conversions.packed, operand_element(op))
 
 
 @computes
 def _unpack(op: UnpackOp) -> Compute:
-    return conversions.unpacked(result_element(op))
+    return partial(conversions.unpacked, result_element(op))
 
 
 def _part(

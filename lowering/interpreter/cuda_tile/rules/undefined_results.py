@@ -6,14 +6,17 @@ A wrong `assume` is let pass: cuTile assumes multiples of 16 of strides along on
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from tilewright.dialects.ancestors import enclosing
 from tilewright.dialects.cuda_tile.ops import OPS
 from tilewright.dialects.cuda_tile.ops.conversions import FToIOp
 from tilewright.dialects.cuda_tile.ops.core import BroadcastOp, ConstantOp, ReshapeOp
+from tilewright.dialects.cuda_tile.ops.module import NEGATIVE, EntryOp
 from tilewright.dialects.cuda_tile.ops.operation import is_signed, word
 from tilewright.lowering.interpreter.cuda_tile.blocks import Cause, leaves_undefined
 from tilewright.lowering.interpreter.cuda_tile.conversions import loses, out_of_range
@@ -71,6 +74,8 @@ def _division(op: Operation) -> Iterator[Cause]:
 
 
 def _shift(op: Operation) -> Iterator[Cause]:
+    if any(NEGATIVE in entry.attributes for entry in enclosing(op, EntryOp)):
+        return  # kernels of Triton's count on what PTX makes of it
     bits = _bits(operand_element(op))
     yield from _second(
         op, f"expected a shift below {bits}, got {bits} or more", lambda y: as_unsigned(y) >= bits
@@ -88,7 +93,7 @@ def _overflow(op: Operation) -> Iterator[Cause]:
             yield Cause(
                 f"expected no overflow (overflow<{overflow}>), got a result that no "
                 f"{kind} {result_element(op).name} holds",
-                overflowing(name, view),
+                partial(overflowing, name, view),
             )
 
 
@@ -111,7 +116,7 @@ def _loss(op: Operation) -> Iterator[Cause]:
 def _float_to_integer(op: FToIOp) -> Iterator[Cause]:
     if not flag(op, "saturating") and not op.is_truth:
         to = result_element(op)
-        outside = out_of_range(operand_element(op), to, is_signed(op))
+        outside = partial(out_of_range, operand_element(op), to, is_signed(op))
         yield Cause(f"expected a number that {to.name} holds, got one that it does not", outside)
 
 

@@ -78,6 +78,9 @@ def _types(op: Operation) -> tuple[Sequence[str | None], str | None]:
 computes = makes(lambda said, op, builder: pure(op, builder, said(op)))
 """Register a function that says how an op computes its results."""
 
+gives = makes(lambda said, op, builder: pure(op, builder, said))
+"""Register a function that computes the results of all such ops, whatever their fields."""
+
 
 def split(op: Operation, part: Callable[[Bits, int], Bits]) -> Compute:
     """The results of an op that are parts of its one operand, by their numbers."""
@@ -178,6 +181,4 @@ def _select(op: arith.SelectOp) -> Compute:
     return compute
 
 
-@computes
-def _bitcast(op: arith.BitcastOp) -> Compute:
-    return same
+gives(arith.BitcastOp)(same)

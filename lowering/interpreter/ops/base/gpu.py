@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import TIMES
 from tilewright.dialects.cute_nvgpu.ops.special_register import SpecialRegisterOp
+from tilewright.dialects.gpu import NUMBERS, register_of
 from tilewright.dialects.ptx.registers import SregOp
 from tilewright.dialects.ptx.types import KINDS
 from tilewright.lowering.interpreter.builder import (
@@ -21,20 +22,13 @@ from tilewright.lowering.interpreter.builder import (
 )
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant
+from tilewright.lowering.interpreter.ops.base.arith import constant, gives
 from tilewright.lowering.interpreter.values import Bits, spread
 
-_REGISTERS: dict[type[object], str] = {
-    gpu.ThreadIdOp: "tid",
-    gpu.BlockIdOp: "ctaid",
-    gpu.BlockDimOp: "ntid",
-    gpu.GridDimOp: "nctaid",
-}
 
-
-@effects(gpu.ThreadIdOp, gpu.BlockIdOp, gpu.BlockDimOp, gpu.GridDimOp)
-def _id(op: gpu.ThreadIdOp) -> Effect:
-    register = f"{_REGISTERS[type(op)]}.{op.dimension.data.value}"
+@effects(*NUMBERS)
+def _id(op: Operation) -> Effect:
+    register = register_of(op)
     return lambda machine, gang: _wide(machine, gang, register)
 
 
@@ -88,9 +82,7 @@ def _subgroup_id(machine: Machine, gang: Gang) -> Bits:
     return place // np.uint64(WARP)
 
 
-@computes
-def _subgroup_size(op: gpu.SubgroupSizeOp) -> Compute:
-    return constant(np.array([WARP], dtype=np.uint64))
+gives(gpu.SubgroupSizeOp)(constant(np.array([WARP], dtype=np.uint64)))
 
 
 @runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tilewright.dialects.frozen import frozen
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.printf_format import FormatString
 from tilewright.lowering.interpreter.builder import Builder, Effect, effects, runs
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -54,20 +56,20 @@ def _partly(value: PartlyUndefined, field: Any) -> Any:
     return PartlyUndefined(value.origin, field, value.missing)
 
 
-def _extracted(value: Any, type_: Attribute, path: tuple[int, ...]) -> Any:
+def _extracted(type_: Attribute, path: tuple[int, ...], value: Any) -> Any:
     for i in path:
         assert isinstance(type_, LLVMStructType)
         value, type_ = _fields(value, type_)[i], type_.types.data[i]
     return value
 
 
-def _inserted(value: Any, type_: Attribute, path: tuple[int, ...], field: Any) -> Any:
+def _inserted(type_: Attribute, path: tuple[int, ...], value: Any, field: Any) -> Any:
     if not path:
         return field
     assert isinstance(type_, LLVMStructType)
     i, *inner = path
     fields = list(_fields(value, type_))
-    fields[i] = _inserted(fields[i], type_.types.data[i], tuple(inner), field)
+    fields[i] = _inserted(type_.types.data[i], tuple(inner), fields[i], field)
     return Struct(tuple(fields))
 
 
@@ -84,22 +86,12 @@ def _path(op: ExtractValueOp | InsertValueOp) -> tuple[int, ...]:
 
 @computes
 def _extract_value(op: ExtractValueOp) -> Compute:
-    path, type_ = _path(op), op.container.type
-
-    def extracted(container: Any) -> Any:
-        return _extracted(container, type_, path)
-
-    return extracted
+    return partial(_extracted, op.container.type, _path(op))
 
 
 @computes
 def _insert_value(op: InsertValueOp) -> Compute:
-    path, type_ = _path(op), op.container.type
-
-    def compute(container: Any, value: Any) -> Any:
-        return _inserted(container, type_, path, value)
-
-    return compute
+    return partial(_inserted, op.container.type, _path(op))
 
 
 @effects
@@ -107,7 +99,7 @@ def _cast(op: UnrealizedConversionCastOp) -> Effect:
     """Values keep their types. Raises OpError for any other cast."""
     before, after = ([value.type for value in values] for values in (op.inputs, op.outputs))
     if before != after:
-        was, is_ = (", ".join(map(str, types)) for types in (before, after))
+        was, is_ = (listed(types) for types in (before, after))
         raise OpError(op, f"'{op.name}' expected a cast to its own type, got {was} to {is_}")
 
     def run(machine: Machine, gang: Gang, *values: Any) -> Any:

@@ -10,11 +10,13 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Attribute, Operation
 
-from tilewright.dialects.cute import ComposedLayout, Layout, Swizzle
+from tilewright.dialects.cute import ComposedLayout, Layout
 from tilewright.dialects.cute.swizzle import AnyLayout
 from tilewright.dialects.cute.types.memref import (
     SHARED_ALIGN,
     Space,
+    alignment,
+    footprint,
     layout_of,
     space_of,
 )
@@ -26,6 +28,7 @@ from tilewright.dialects.memref_access import (
     check_layout,
     check_space,
     element_size,
+    mixed,
 )
 from tilewright.lowering.interpreter.builder import Builder, Effect, Step, effect, effects, runs
 from tilewright.lowering.interpreter.errors import Fault, faults_of, first_of
@@ -114,31 +117,14 @@ def addressed_bytes(op: Operation, type_: Attribute) -> int:
 def place_in_shared(
     op: Operation, builder: Builder, layout: AnyLayout, width: int, align: int
 ) -> int:
-    """The first byte of a new allocation in the kernel's shared memory.
-
-    It takes what the layout reaches, and one that is swizzled starts with its pattern: the hardware
-    swizzles addresses, the layout offsets. Raises OpError where no address reaches all of it.
-    """
-    if isinstance(layout, Layout):
-        reached, pattern = layout.cosize(), 1
-    else:
-        swizzle, offset = layout.inner, layout.offset
-        assert isinstance(swizzle, Swizzle) and isinstance(offset, int)
-        pattern = swizzle.size()
-        changed = 1 << (swizzle.base + swizzle.bits + max(0, -swizzle.shift))
-        last = offset + layout.cosize() - 1
-        _check_addressable(op, last * width)
-        reached = int(swizzle.apply(np.arange(last // changed * changed, last + 1)).max()) + 1
-    align = max(align, SHARED_ALIGN, pattern * width)
+    """The first byte of a new allocation in the kernel's shared memory. Raises OpError where no
+    address reaches all of it."""
+    align = alignment(align, layout, width)
     offset = -(-builder.shared_bytes // align) * align
-    builder.shared_bytes = offset + reached * width
-    _check_addressable(op, builder.shared_bytes)
-    return offset
-
-
-def _check_addressable(op: Operation, end: int) -> None:
+    builder.shared_bytes = end = offset + footprint(layout) * width
     if end > REACH:
         raise OpError(op, f"'{op.name}' expected at most {REACH} bytes of shared memory, got {end}")
+    return offset
 
 
 @runs(memref.AllocOp, memref.AllocaOp)
@@ -165,7 +151,7 @@ def _reinterpret(op: memref.ReinterpretCastOp) -> Effect:
     ]
 
     def run(machine: Machine, gang: Gang, view: View, *dynamic: list[Bits]) -> View:
-        offsets, sizes, strides = map(_mixed, static, dynamic)
+        offsets, sizes, strides = map(mixed, static, dynamic)
         address = view.base
         for offset in offsets:
             moved = offset if isinstance(offset, int) else offset.view(np.int64)
@@ -173,12 +159,6 @@ def _reinterpret(op: memref.ReinterpretCastOp) -> Effect:
         return View(view.space, view.base, address, view.width, sizes, strides, layout)
 
     return run, op.source, op.offsets, op.sizes, op.strides
-
-
-def _mixed(static: Sequence[int], dynamic: Sequence[Bits]) -> tuple[Extent, ...]:
-    """Constants, and the values of what is not constant."""
-    rest = iter(dynamic)
-    return tuple(next(rest) if number == DYNAMIC_INDEX else number for number in static)
 
 
 # Loads and stores

@@ -1,5 +1,7 @@
 """Addresses in memory, and memory of the heap."""
 
+from functools import partial
+
 import numpy as np
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import PREFETCH
@@ -24,12 +26,7 @@ def _address(op: address.AddressOp) -> Compute:
 
 @effects
 def _allocate(op: address.AllocateOp) -> Effect:
-    size = np.array([op.size.value.data])
-
-    def run(machine: Machine, gang: Gang) -> Bits:
-        return allocate(machine, gang, size)
-
-    return run
+    return partial(allocate, sizes=np.array([op.size.value.data]))
 
 
 def allocate(machine: Machine, gang: Gang, sizes: Bits) -> Bits:

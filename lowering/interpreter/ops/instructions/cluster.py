@@ -23,7 +23,7 @@ from tilewright.lowering.interpreter.builder import (
 )
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import Compute, computes
+from tilewright.lowering.interpreter.ops.base.arith import gives
 from tilewright.lowering.interpreter.ops.base.memref import View
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import Bits, spread
@@ -69,12 +69,9 @@ def remote(address: Bits, rank: Bits) -> Bits:
     return place | above << np.uint64(RANK_SHIFT)
 
 
-@computes
-def _mapa(op: MapaOp) -> Compute:
-    def compute(address: Bits, rank: Bits) -> Bits:
-        return remote(address, rank).astype(np.uint32)
-
-    return compute
+@gives(MapaOp)
+def _mapa(address: Bits, rank: Bits) -> Bits:
+    return remote(address, rank).astype(np.uint32)
 
 
 @effects(rows.MAPA_LEADER)

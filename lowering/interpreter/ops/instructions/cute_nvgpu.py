@@ -16,6 +16,7 @@ from tilewright.dialects.cute_nvgpu.ops.fragment_arithmetic import ConvertOp, Fm
 from tilewright.dialects.cute_nvgpu.ops.mma import MMA_OPS
 from tilewright.dialects.cute_nvgpu.ops.rounded import RoundedOp
 from tilewright.dialects.cute_nvgpu.types.fragments import FragmentType
+from tilewright.dialects.illegal import listed
 from tilewright.dialects.ptx.data_movement import CpAsyncOp
 from tilewright.dialects.ptx.instruction import content
 from tilewright.dialects.ptx.matrix import MmaOp, WarpMmaOp
@@ -46,7 +47,7 @@ from tilewright.lowering.interpreter.builder import (
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.barriers import ALL_MEMBERS
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
-from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, split
+from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, gives, split
 from tilewright.lowering.interpreter.ops.base.gpu import arrive_at, wait_at
 from tilewright.lowering.interpreter.ops.instructions.operands import located
 from tilewright.lowering.interpreter.values import CONTAINERS, Bits, Lanes, spread
@@ -105,7 +106,7 @@ def product_of(atom: MmaAtom, selectors: Sequence[int | SSAValue], builder: Buil
             raise Fault("expected selectors that all threads of the warp have alike", lane)
         for selector, column in zip(atom.selectors[len(known) :], values.T, strict=True):
             if (lane := first_of(~np.isin(column, selector.legal))) is not None:
-                legal = ", ".join(map(str, selector.legal))
+                legal = listed(selector.legal)
                 raise Fault(f"expected a {selector.name} of {legal}, got {column[lane]}", lane)
         rows, which = np.unique(values[::WARP], axis=0, return_inverse=True)
         parts = [
@@ -316,13 +317,10 @@ def _slice(op: fragment.SliceOp) -> Compute:
     return sliced
 
 
-@computes
-def _concat(op: fragment.ConcatOp) -> Compute:
-    def compute(*parts: Bits) -> Bits:
-        count = max(map(len, parts))
-        return np.concatenate([spread(part, count) for part in parts], axis=1)
-
-    return compute
+@gives(fragment.ConcatOp)
+def _concat(*parts: Bits) -> Bits:
+    count = max(map(len, parts))
+    return np.concatenate([spread(part, count) for part in parts], axis=1)
 
 
 @computes

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation
 
 from tilewright.dialects.cute_nvgpu.lattice.data_movement import (
     GRID_WORKSPACE,
@@ -46,6 +45,7 @@ from tilewright.lowering.interpreter.ops.base.arith import (
     Compute,
     computes,
     constant,
+    gives,
     same,
     split,
     undefined,
@@ -113,10 +113,7 @@ def _lop3(op: Any) -> Compute:
     return compute
 
 
-@computes(registers.MovOp)
-def _same(op: Operation) -> Compute:
-    """The bits themselves."""
-    return same
+gives(registers.MovOp)(same)
 
 
 @computes(scalars.CvtaOp)
@@ -280,12 +277,12 @@ executes(
 )(nothing)  # fmt: skip
 
 
-@computes(
+@gives(
     data_movement.CreatePolicyOp, data_movement.CreatePolicyRangeOp, data_movement.CreatePolicyCvtOp
 )
-def _create_policy(op: Operation) -> Compute:
+def _create_policy(*_: Bits) -> Bits:
     """Any number is a policy: there are no caches."""
-    return lambda *_: np.zeros(1, np.uint64)
+    return np.zeros(1, np.uint64)
 
 
 @accesses

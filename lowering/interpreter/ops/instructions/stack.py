@@ -5,7 +5,7 @@ import numpy as np
 from tilewright.dialects.cute_nvgpu.lattice.stack import STACK_BYTES
 from tilewright.dialects.ptx.stack import AllocaOp, StackrestoreOp, StacksaveOp
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Effect, effects
+from tilewright.lowering.interpreter.builder import Effect, effects, executes
 from tilewright.lowering.interpreter.errors import Fault, first_of
 from tilewright.lowering.interpreter.machine.global_memory import Allocation
 from tilewright.lowering.interpreter.machine.machine import Gang, Machine
@@ -31,17 +31,14 @@ def _stacksave(op: StacksaveOp) -> Effect:
     return lambda machine, gang: _tops(machine, gang).astype(dtype)
 
 
-@effects
-def _stackrestore(op: StackrestoreOp) -> Effect:
-    def run(machine: Machine, gang: Gang, top: Bits) -> None:
-        local, first = _own(machine, gang)
-        places = top.astype(np.int64) % (1 << 32) - first
-        wrong = (places < machine.tops[gang.lanes]) | (places > local.share)
-        if (row := first_of(wrong)) is not None:
-            raise Fault("expected a top of the stack that stacksave gave", row)
-        machine.tops[gang.lanes] = places
-
-    return run
+@executes(StackrestoreOp)
+def _stackrestore(machine: Machine, gang: Gang, top: Bits) -> None:
+    local, first = _own(machine, gang)
+    places = top.astype(np.int64) % (1 << 32) - first
+    wrong = (places < machine.tops[gang.lanes]) | (places > local.share)
+    if (row := first_of(wrong)) is not None:
+        raise Fault("expected a top of the stack that stacksave gave", row)
+    machine.tops[gang.lanes] = places
 
 
 @effects

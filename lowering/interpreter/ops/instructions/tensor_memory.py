@@ -22,6 +22,7 @@ from tilewright.lowering.interpreter.builder import (
     accesses,
     effects,
     executes,
+    notes,
     runs,
 )
 from tilewright.lowering.interpreter.errors import Fault, first_of
@@ -112,13 +113,10 @@ def _dealloc(op: Any, number: int) -> Effect:
     return run
 
 
-@accesses(rows.TMEM_RELINQUISH)
-def _relinquish(op: Any, number: int) -> Effect:
-    def run(machine: Machine, gang: Gang) -> None:
-        gang.warps("tcgen05.relinquish_alloc_permit")
-        machine.allocator.relinquish(gang.lanes, number)
-
-    return run
+@notes(rows.TMEM_RELINQUISH)
+def _relinquish(machine: Machine, gang: Gang, *, number: int) -> None:
+    gang.warps("tcgen05.relinquish_alloc_permit")
+    machine.allocator.relinquish(gang.lanes, number)
 
 
 # Loads and stores

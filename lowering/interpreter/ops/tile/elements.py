@@ -29,7 +29,7 @@ from tilewright.lowering.interpreter.arithmetic.lane_value import LaneValue, siz
 from tilewright.lowering.interpreter.arithmetic.scalar import scalar
 from tilewright.lowering.interpreter.arithmetic.watched import finite
 from tilewright.lowering.interpreter.array_types import Int64Array
-from tilewright.lowering.interpreter.builder import Effect, accesses, effects
+from tilewright.lowering.interpreter.builder import Effect, accesses, effects, notes
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.ops.instructions.cute_nvgpu import convert_elements
 from tilewright.lowering.interpreter.ops.tile.algebra import typed_value
@@ -37,35 +37,23 @@ from tilewright.lowering.interpreter.ops.tile.tensor_access import container, im
 from tilewright.lowering.interpreter.values import Bits, spread
 
 
-@accesses
-def _load_vec(op: LoadVecOp, number: int) -> Effect:
-
-    def run(machine: Machine, gang: Gang, source: LaneValue) -> Bits:
-        # A value of its own: the tensor may be written later.
-        return np.array(read(machine, gang, source.typed.value, number))
-
-    return run
+@notes(LoadVecOp)
+def _load_vec(machine: Machine, gang: Gang, source: LaneValue, *, number: int) -> Bits:
+    # A value of its own: the tensor may be written later.
+    return np.array(read(machine, gang, source.typed.value, number))
 
 
-@accesses
-def _store_vec(op: StoreVecOp, number: int) -> Effect:
-
-    def run(machine: Machine, gang: Gang, values: Bits, dest: LaneValue) -> None:
-        write(machine, gang, dest.typed.value, spread(values, gang.count), number)
-
-    return run
+@notes(StoreVecOp)
+def _store_vec(machine: Machine, gang: Gang, values: Bits, dest: LaneValue, *, number: int) -> None:
+    write(machine, gang, dest.typed.value, spread(values, gang.count), number)
 
 
-@accesses
-def _fill(op: FillOp, number: int) -> Effect:
-
-    def run(machine: Machine, gang: Gang, dest: LaneValue, value: Bits) -> None:
-        tensor = dest.typed.value
-        column = _held(value, tensor, gang)[:, None]
-        values = np.broadcast_to(column, (gang.count, tensor.modes.size()))
-        write(machine, gang, tensor, values, number)
-
-    return run
+@notes(FillOp)
+def _fill(machine: Machine, gang: Gang, dest: LaneValue, value: Bits, *, number: int) -> None:
+    tensor = dest.typed.value
+    column = _held(value, tensor, gang)[:, None]
+    values = np.broadcast_to(column, (gang.count, tensor.modes.size()))
+    write(machine, gang, tensor, values, number)
 
 
 def _held(value: Bits, tensor: Tensor, gang: Gang) -> Bits:
@@ -101,14 +89,12 @@ def _coords(op: CoordsOp) -> Effect:
     return run
 
 
-@accesses
-def _store(op: StoreOp, number: int) -> Effect:
-
-    def run(machine: Machine, gang: Gang, value: Bits, dest: LaneValue, coord: Any) -> None:
-        tensor = _element(dest.typed.value, typed_value(coord).value)
-        write(machine, gang, tensor, _held(value, tensor, gang)[:, None], number)
-
-    return run
+@notes(StoreOp)
+def _store(
+    machine: Machine, gang: Gang, value: Bits, dest: LaneValue, coord: Any, *, number: int
+) -> None:
+    tensor = _element(dest.typed.value, typed_value(coord).value)
+    write(machine, gang, tensor, _held(value, tensor, gang)[:, None], number)
 
 
 @accesses

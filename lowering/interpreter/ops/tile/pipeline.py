@@ -27,7 +27,7 @@ from tilewright.lowering.interpreter.array_types import BoolArray
 from tilewright.lowering.interpreter.builder import Builder, Run, Step, effect, nothing, runs
 from tilewright.lowering.interpreter.machine.machine import WARP, Gang, Machine
 from tilewright.lowering.interpreter.machine.wait import Wait
-from tilewright.lowering.interpreter.ops.base.arith import Compute, computes, constant, pure
+from tilewright.lowering.interpreter.ops.base.arith import constant, gives, pure
 from tilewright.lowering.interpreter.ops.base.gpu import wait_at
 from tilewright.lowering.interpreter.ops.base.lane_record import LaneRecord
 from tilewright.lowering.interpreter.ops.instructions import cluster as cluster_steps
@@ -105,9 +105,7 @@ def _create(op: PipelineCreateOp, builder: Builder) -> Step | None:
     synchronise(op, builder, ctas)
 
 
-@computes
-def _stage(op: PipelineStageOp) -> Compute:
-    return Pipeline.stage
+gives(PipelineStageOp)(Pipeline.stage)
 
 
 def _type(op: PipelineUseOp) -> PipelineType:

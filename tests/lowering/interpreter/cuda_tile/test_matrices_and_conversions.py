@@ -70,6 +70,7 @@ def test_products_of_less_than_an_instruction_multiplies(depth: int):
     assert np.abs(got - wanted).max() <= 1e-6 * np.abs(wanted).max()
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("numerics", ["hardware", "exact", "fast"])
 @pytest.mark.parametrize("extents", [(2, 8, 16), (16, 16, 32), (64, 32, 64)])
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ def run(a, b, c, types):
     return dot_add(a, b, c, model="exact", **names)
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_every_type(types, kind: str, words, reference):
     rng = default_rng(61)
@@ -76,6 +77,7 @@ SCALED = [
 ]
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("case", SCALED, ids=lambda case: "-".join(map(str, case)))
 def test_scaled_elements(case, kind: str, words, scaled_dots):
     d, expected = scaled_dots(case, kind, "exact")

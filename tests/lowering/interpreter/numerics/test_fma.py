@@ -26,6 +26,7 @@ def check(name: str, rounding: str, a, b, c, reference) -> None:
     assert not wrong, [tuple(hex(int(x[i])) for x in (a, b, c, d.view(container))) for i in wrong]
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_random_words(name: str, rounding: str, kind: str, words, reference):

@@ -73,6 +73,7 @@ def widths_of(reference, model):
     )
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_every_model_and_type(case, kind: str, words, reference):
     arch, unit, *types, k = case

@@ -55,6 +55,7 @@ def uniform(case, a: float, b: float, c: float, scale_a: int, scale_b: int):
     )
 
 
+@pytest.mark.covered
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
 def test_every_kind_and_scale(case, kind: str, scaled_dots):
     scale_kind, a_type, b_type, *_ = case
