@@ -171,7 +171,8 @@ def tensors_on_cpu(capability: Capability = HOPPER) -> Generator[None]:
         """Numbers by chance for tensors on "cuda"."""
 
         def __new__(cls, device: Any = "cpu") -> Any:
-            return super().__new__(cls, here(device))
+            made: Any = torch.Generator.__new__(cls, here(device))
+            return made
 
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(torch, "Generator", HostGenerator))
