@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from xdsl.ir import Operation
 
 from tilewright.dialects.frozen import entity, factory, frozen
+from tilewright.dialects.sequences import reachable
 from tilewright.lowering.interpreter.array_types import BoolArray, Int64Array
 from tilewright.source.diagnostic import at
 
@@ -103,16 +104,22 @@ class CodeBlock:
 
 def ordered(blocks: Sequence[CodeBlock]) -> list[CodeBlock]:
     """Blocks and their numbers such that threads meet where their ways do: what leads back alone,
-    as a branch whose text stands behind the kernel's end, comes right behind what leads to it."""
+    as a branch whose text stands behind the kernel's end, comes right behind what leads to it;
+    where threads spin, and wait for those in front of them, stays."""
     order, back = list(blocks), set[CodeBlock]()
     before: dict[CodeBlock, list[CodeBlock]] = {block: [] for block in blocks}
+    onward = {block: [jump.target for jump in block.jumps()] for block in blocks}
     for block in reversed(blocks):
-        targets = [jump.target for jump in block.jumps()]
+        targets = onward[block]
         if targets and all(one.number <= block.number or one in back for one in targets):
             back.add(block)
         for target in targets:
             before[target].append(block)
-    for block in filter(back.__contains__, blocks):
+
+    def spins(block: CodeBlock) -> bool:
+        return block in reachable(onward[block], lambda one: onward[one] if one in back else ())
+
+    for block in [block for block in blocks if block in back and not spins(block)]:
         numbers = [one.number for one in before[block] if one.number < block.number]
         if numbers and max(numbers) + 1 < block.number:
             order.insert(max(numbers) + 1, order.pop(block.number))

@@ -100,7 +100,7 @@ def test_operands_that_an_op_does_not_take():
 @pytest.mark.parametrize("name, keyword, words", [
     ("tiled.mma.partition", {"operand": "A"}, "expected operand_id, got operand; nearest"),
     ("local_tile", {"projection": "A"}, "expected proj, got projection; nearest legal: proj"),
-    ("copy", {"bonds": 3}, "expected tiled, source, destination, bounds, pipeline, mask, got b"),
+    ("copy", {"bonds": 3}, "expected tiled, source, destination, bounds, pipeline, mask, cache_h"),
     ("make_tma_copy", {"atom": "load"}, "expected a TMA atom, got load"),
     ("make_tma_copy", {}, "expected atom to be a TMA atom, got none"),
 ])  # fmt: skip

@@ -322,7 +322,7 @@ def test_tensor_maps_are_kept(monkeypatch: pytest.MonkeyPatch):
     calls: list[str] = []
     launched: list[list[list[int]]] = []
     one, two, wide, b, c = (
-        aligned(256 * n, np.float16).reshape(256, n) for n in (256, 256, 512, 256, 256)
+        aligned(256 * n, np.float16).reshape(256, n) for n in (1024, 1024, 2048, 256, 256)
     )
     driver = stand_in(monkeypatch, product, (one, b, c, 64))
 
