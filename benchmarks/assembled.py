@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -28,7 +29,7 @@ ARCHS = (
     "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a",
 )  # fmt: skip
 KINDS = "tiles", "tile_gemms", "tile_attention", "tile_products", "tile_scaled", "tile_rows"
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+ROOT = Path(__file__).resolve().parents[1]
 
 Source = tuple[str, bytes | str, str]
 """A kernel's name and code, and a target."""
@@ -59,8 +60,8 @@ def cases(folder: Path, only: list[str], archs: list[str]) -> Iterator[Source]:
 
 def programs(kind: str, seeds: range, archs: list[str]) -> Iterator[Source]:
     """Generated kernels, each on a target of its own, or on these."""
-    folders = "differential", "lowering/interpreter", "lowering/tile", "sampling"
-    sys.path[:0] = [str(TESTS / folder) for folder in folders]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
+    sys.path[:0] = [str(ROOT / folder) for folder in settings["ini_options"]["pythonpath"]]
     from kinds import drawn  # pyright: ignore[reportMissingImports]
 
     for seed in seeds:
