@@ -4,9 +4,9 @@ of kernels, of some of them."""
 from __future__ import annotations
 
 import pytest
-from assembled import ARCHS, TESTS, Source, programs, said
+from assembled import ARCHS, ROOT, Source, programs, said
 
-FIXTURES = TESTS / "lowering/interpreter/cuda_tile/fixtures"
+FIXTURES = ROOT / "tests/lowering/interpreter/cuda_tile/fixtures"
 
 
 def silent(source: Source) -> None:
