@@ -8,9 +8,10 @@ waits for a register of a thread to become uniform, 4 % of the time at 4096.
 from hopper_gemm_schedule import OPERANDS, ROW, GemmSchedule
 from hopper_gemm_sums import SUMS, barrier, exchanged, streamed_tiles, streamed_work, summed
 
-EVICT_NORMAL, EVICT_FIRST, FEW = 0x1000000000000000, 0x12F0000000000000, 4
-"""Policies of the L2, as `createpolicy` makes them, and up to how many rows of tiles B has the
-second."""
+from tilewright.dialects.cute_nvgpu.lattice.data_movement import EVICT_FIRST, EVICT_NORMAL
+
+FEW = 4
+"""Up to how many rows of tiles B leaves the L2 first."""
 
 
 def text(own: GemmSchedule, element: str = "bf16", *, row_major: bool = False) -> str:

@@ -148,9 +148,9 @@ def _around(wrapper: Any) -> range | None:
     into."""
     if hasattr(wrapper, "untyped_storage") or not hasattr(wrapper, "data_ptr"):
         return None
-    first, memories = wrapper.data_ptr(), _tensor_memories()
-    start, size = memories[np.searchsorted(memories[:, 0], first, "right") - 1].tolist()
-    return range(start, start + size) if first < start + size else None
+    first = wrapper.data_ptr()
+    memories = (range(start, start + size) for start, size in _tensor_memories().tolist())
+    return next((memory for memory in memories if first in memory), None)
 
 
 def address_tables(tables: Sequence[UInt8Array]) -> list[UInt8Array | AddressTable]:

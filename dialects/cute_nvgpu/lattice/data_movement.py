@@ -365,8 +365,9 @@ CREATE_POLICY = InstructionRow(
     tuple(f"createpolicy.fractional.{kept}.b64" for kept in _KEPT), needs("sm_80 7.4"), "9.7.9.18",
     (Result("d", "b64"), Scalar("fraction", "f32", optional=True)),
 )  # fmt: skip
-EVICT_FIRST = 0x12F0000000000000
-"""The policy that `createpolicy.fractional.L2::evict_first` makes of all accesses."""
+EVICT_FIRST, EVICT_NORMAL = 0x12F0000000000000, 0x1000000000000000
+"""The policies that `createpolicy.fractional.L2::evict_first` and `evict_normal` make of all
+accesses."""
 CREATE_POLICY_RANGE = replace(
     CREATE_POLICY, does="make how caches keep accesses to a range of addresses",
     mnemonics=tuple(

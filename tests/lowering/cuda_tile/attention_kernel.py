@@ -14,6 +14,28 @@ GIVEN = "%end = addi %e, %o : tile<i32>"
 RISING = "%end = addi %x, %one : tile<i32>"
 """The tiles of keys that a block reads: so many as a parameter says, or one more each."""
 
+ENDS = """
+    %two = constant <i32: 2> : tile<i32>
+    %three = constant <i32: 3> : tile<i32>
+    %first = remi %x, %three signed : tile<i32>
+    %masked = divi %x, %two signed : tile<i32>
+    %end = addi %first, %masked : tile<i32>
+    %row = iota : tile<128xi32>
+    %row1 = reshape %row : tile<128xi32> -> tile<128x1xi32>
+    %rows = broadcast %row1 : tile<128x1xi32> -> tile<128x128xi32>
+    %column = reshape %row : tile<128xi32> -> tile<1x128xi32>
+    %never = constant <f32: 0xFF800000> : tile<128x128xf32>"""
+"""Where two loops of a block end, and what the second one masks scores by."""
+MASKED = """
+    %j1 = reshape %j : tile<i32> -> tile<1x1xi32>
+    %j128 = broadcast %j1 : tile<1x1xi32> -> tile<1x128xi32>
+    %later = addi %column, %j128 : tile<1x128xi32>
+    %columns = broadcast %later : tile<1x128xi32> -> tile<128x128xi32>
+    %before = cmpi less_than %rows, %columns, signed : tile<128x128xi32> -> tile<128x128xi1>
+    %mask = select %before, %never, %none : tile<128x128xi1>, tile<128x128xf32>
+    %s1 = addf %s, %mask : tile<128x128xf32>
+    %m0 = reduce %s1"""
+
 
 def attention(rows: int, columns: int, depth: int, end: str, element: str = "bf16") -> str:
     """Sums of weights times values, not divided: block (x, y) has rows of matrix y, and reads tiles
@@ -138,6 +160,23 @@ def with_sums(text: str) -> str:
     ):  # fmt: skip
         text = text.replace(old, new)
     return text
+
+
+def with_masks() -> str:
+    """Attention of 8 bits whose last tiles of keys are masked, by a loop of their own."""
+    text = with_sums(with_keys_by_fours(attention(128, 128, 128, ENDS, "f8E4M3FN"), 128))
+    begin, end = text.index("%acc, %top, %all = for"), text.index("%wide = broadcast %all")
+    loop, again = text[begin:end].replace("%o to %end", "%o to %first"), text[begin:end]
+    for old, new in (
+        ("%acc, %top, %all = for", "%acc2, %top2, %all2 = for"),
+        ("%o to %end", "%first to %end"),
+        ("%zero, %max = %least, %part = %nought", "%acc, %max = %top, %part = %all"),
+        ("%m0 = reduce %s", MASKED),
+        ("subf %s,", "subf %s1,"),
+    ):
+        again = again.replace(old, new)
+    rest = text[end:].replace("%all", "%all2").replace("addf %acc", "addf %acc2")
+    return text[:begin] + loop + again + rest
 
 
 def operands(rows: int, keys: int, depth: int, count: int) -> list[NDArray[Any]]:

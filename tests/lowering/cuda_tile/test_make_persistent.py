@@ -17,8 +17,7 @@ from attention_kernel import (
     attention,
     operands,
     twice,
-    with_keys_by_fours,
-    with_sums,
+    with_masks,
 )
 from numpy.random import default_rng
 from test_copied_loads import COPY
@@ -255,46 +254,8 @@ def test_what_is_common_stays_in_front() -> None:
     assert "cp.async.bulk.tensor.2d.shared" in tw.compile(text, "sm_90a").ptx
 
 
-ENDS = """
-    %two = constant <i32: 2> : tile<i32>
-    %three = constant <i32: 3> : tile<i32>
-    %first = remi %x, %three signed : tile<i32>
-    %masked = divi %x, %two signed : tile<i32>
-    %end = addi %first, %masked : tile<i32>
-    %row = iota : tile<128xi32>
-    %row1 = reshape %row : tile<128xi32> -> tile<128x1xi32>
-    %rows = broadcast %row1 : tile<128x1xi32> -> tile<128x128xi32>
-    %column = reshape %row : tile<128xi32> -> tile<1x128xi32>
-    %never = constant <f32: 0xFF800000> : tile<128x128xf32>"""
-"""Where two loops of a block end, and what the second one masks scores by."""
-MASKED = """
-    %j1 = reshape %j : tile<i32> -> tile<1x1xi32>
-    %j128 = broadcast %j1 : tile<1x1xi32> -> tile<1x128xi32>
-    %later = addi %column, %j128 : tile<1x128xi32>
-    %columns = broadcast %later : tile<1x128xi32> -> tile<128x128xi32>
-    %before = cmpi less_than %rows, %columns, signed : tile<128x128xi32> -> tile<128x128xi1>
-    %mask = select %before, %never, %none : tile<128x128xi1>, tile<128x128xf32>
-    %s1 = addf %s, %mask : tile<128x128xf32>
-    %m0 = reduce %s1"""
 DOUBLED = "    %double = addf %acc, %acc : tile<64x64xf32>\n"
 """What the second of two loops begins with that are no pipeline."""
-
-
-def with_masks() -> str:
-    """Attention of 8 bits whose last tiles of keys are masked, by a loop of their own."""
-    text = with_sums(with_keys_by_fours(attention(128, 128, 128, ENDS, FP8), 128))
-    begin, end = text.index("%acc, %top, %all = for"), text.index("%wide = broadcast %all")
-    loop, again = text[begin:end].replace("%o to %end", "%o to %first"), text[begin:end]
-    for old, new in (
-        ("%acc, %top, %all = for", "%acc2, %top2, %all2 = for"),
-        ("%o to %end", "%first to %end"),
-        ("%zero, %max = %least, %part = %nought", "%acc, %max = %top, %part = %all"),
-        ("%m0 = reduce %s", MASKED),
-        ("subf %s,", "subf %s1,"),
-    ):
-        again = again.replace(old, new)
-    rest = text[end:].replace("%all", "%all2").replace("addf %acc", "addf %acc2")
-    return text[:begin] + loop + again + rest
 
 
 def test_a_loop_goes_on_with_what_another_has_left() -> None:
